@@ -1,0 +1,334 @@
+//! `Root`: a folder opened once, or the embedded pack. The only door to the file system.
+//!
+//! Everything below a root is opened beneath its handle, so the kernel refuses `..`, absolute
+//! paths and links that lead out; what was opened is checked for kind and size before a byte of
+//! it is read; and no read takes more than its limit. Opening never waits, so a FIFO that was
+//! put in a document's place cannot stop the server.
+
+mod path;
+mod walk;
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, Metadata, OpenOptions};
+
+pub use path::{RelativePath, RelativePathError};
+pub use walk::{Found, Walk};
+
+/// A folder or the embedded pack.
+#[derive(Debug, Clone)]
+pub struct Root(Place);
+
+#[derive(Debug, Clone)]
+enum Place {
+    Folder { dir: Arc<Dir>, path: PathBuf },
+    Embedded(&'static include_dir::Dir<'static>),
+}
+
+/// What was read, and the state of the file it was read from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contents {
+    /// The file's bytes.
+    pub bytes: Vec<u8>,
+    /// The state of the opened file before it was read.
+    pub stamp: Stamp,
+}
+
+impl Contents {
+    /// The bytes as text.
+    pub fn into_text(self) -> Result<String, ReadError> {
+        String::from_utf8(self.bytes).map_err(|_| ReadError::NotText)
+    }
+}
+
+/// Tells whether a file is still the one, and in the state, that was read before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Stamp {
+    identity: (u64, u64),
+    /// The file's size in bytes.
+    pub size: u64,
+    modified: u128,
+    changed: i128,
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Self {
+        let modified = metadata.modified().ok().and_then(|time| {
+            time.into_std().duration_since(UNIX_EPOCH).ok().map(|since| since.as_nanos())
+        });
+        Self {
+            identity: (MetadataExt::dev(metadata), MetadataExt::ino(metadata)),
+            size: metadata.len(),
+            modified: modified.unwrap_or_default(),
+            changed: changed(metadata),
+        }
+    }
+
+    fn embedded(size: usize) -> Self {
+        Self { identity: (0, 0), size: size as u64, modified: 0, changed: 0 }
+    }
+
+    /// When the file was last modified; `None` for embedded files, which never are.
+    pub fn modified(&self) -> Option<SystemTime> {
+        let nanos = u64::try_from(self.modified).ok().filter(|&nanos| nanos > 0)?;
+        Some(UNIX_EPOCH + Duration::from_nanos(nanos))
+    }
+}
+
+#[cfg(unix)]
+fn changed(metadata: &Metadata) -> i128 {
+    use cap_std::fs::MetadataExt;
+    i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+fn changed(_: &Metadata) -> i128 {
+    0
+}
+
+/// Why a file below a root was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// There is no such file.
+    #[error("there is no such file")]
+    NotFound,
+    /// A folder, device, FIFO or socket is in its place.
+    #[error("it is not a regular file")]
+    NotAFile,
+    /// The path leads out of the root.
+    #[error("the path leads out of its folder")]
+    Escape,
+    /// The file is past the limit.
+    #[error("it has {size} bytes, more than the limit of {limit}")]
+    TooLarge {
+        /// The size that was found.
+        size: u64,
+        /// The limit of this read.
+        limit: u64,
+    },
+    /// The file is not UTF-8.
+    #[error("it is not UTF-8 text")]
+    NotText,
+    /// The system refused.
+    #[error("it cannot be read: {0}")]
+    Io(#[source] io::Error),
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::NotFound,
+            io::ErrorKind::IsADirectory => Self::NotAFile,
+            // A link that leaves the sandbox carries no system error, unlike a mode of 000.
+            io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => Self::Escape,
+            _ => match error.raw_os_error() {
+                Some(code) if code == OPENED_A_SOCKET => Self::NotAFile,
+                Some(code) if code == CROSSES_A_BOUNDARY => Self::Escape,
+                _ => Self::Io(error),
+            },
+        }
+    }
+}
+
+/// `ENXIO`: what opening a socket gives.
+const OPENED_A_SOCKET: i32 = 6;
+/// `EXDEV`: what the kernel says of a path that would leave the folder it is resolved beneath.
+const CROSSES_A_BOUNDARY: i32 = 18;
+
+/// What became of a file that was to be created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Created {
+    /// It was written.
+    New,
+    /// There already was one, and it was not touched.
+    Kept,
+}
+
+impl Root {
+    /// Opens a folder. The path itself may be or contain symbolic links: it is the operator's.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let dir = Dir::open_ambient_dir(path, ambient_authority())?;
+        Ok(Self(Place::Folder { dir: Arc::new(dir), path: path.to_owned() }))
+    }
+
+    /// Serves embedded files.
+    pub fn embedded(dir: &'static include_dir::Dir<'static>) -> Self {
+        Self(Place::Embedded(dir))
+    }
+
+    /// A folder below this one, as a root of its own; `None` if there is no such folder.
+    pub fn folder(&self, path: &RelativePath) -> Option<Self> {
+        match &self.0 {
+            Place::Folder { dir, path: parent } => {
+                let dir = Arc::new(dir.open_dir(path.as_str()).ok()?);
+                Some(Self(Place::Folder { dir, path: parent.join(path.as_str()) }))
+            }
+            Place::Embedded(dir) => {
+                let path = dir.path().join(path.as_str());
+                dir.get_dir(path).map(|dir| Self(Place::Embedded(dir)))
+            }
+        }
+    }
+
+    /// The folder's path for the operator's eyes and for the watcher; `None` for embedded files.
+    /// It is never joined with anything that a client said.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.0 {
+            Place::Folder { path, .. } => Some(path),
+            Place::Embedded(_) => None,
+        }
+    }
+
+    /// Whether nothing below this root can change while the process lives.
+    pub fn is_immutable(&self) -> bool {
+        matches!(self.0, Place::Embedded(_))
+    }
+
+    /// Identifies the opened folder, to notice that another was put in its place.
+    pub fn identity(&self) -> Option<(u64, u64)> {
+        match &self.0 {
+            Place::Folder { dir, .. } => {
+                let metadata = dir.dir_metadata().ok()?;
+                Some((MetadataExt::dev(&metadata), MetadataExt::ino(&metadata)))
+            }
+            Place::Embedded(_) => None,
+        }
+    }
+
+    /// Reads a regular file of at most `limit` bytes.
+    pub fn read(&self, path: &RelativePath, limit: u64) -> Result<Contents, ReadError> {
+        match &self.0 {
+            Place::Folder { dir, .. } => read_folder(dir, path, limit),
+            Place::Embedded(dir) => {
+                let file = embedded_file(dir, path).ok_or(ReadError::NotFound)?;
+                let bytes = file.contents();
+                let size = bytes.len() as u64;
+                if size > limit {
+                    return Err(ReadError::TooLarge { size, limit });
+                }
+                Ok(Contents { bytes: bytes.to_vec(), stamp: Stamp::embedded(bytes.len()) })
+            }
+        }
+    }
+
+    /// The present state of a regular file.
+    pub fn stamp(&self, path: &RelativePath) -> Result<Stamp, ReadError> {
+        match &self.0 {
+            Place::Folder { dir, .. } => {
+                let metadata = dir.metadata(path.as_str())?;
+                if metadata.is_file() { Ok(Stamp::of(&metadata)) } else { Err(ReadError::NotAFile) }
+            }
+            Place::Embedded(dir) => embedded_file(dir, path)
+                .map(|file| Stamp::embedded(file.contents().len()))
+                .ok_or(ReadError::NotFound),
+        }
+    }
+
+    /// Finds all files whose name ends in one of `extensions` (without the dot).
+    pub fn walk(&self, extensions: &[&str]) -> Walk {
+        match &self.0 {
+            Place::Folder { dir, .. } => walk::folder(dir, extensions),
+            Place::Embedded(dir) => walk::embedded(dir, extensions),
+        }
+    }
+
+    /// Creates a file and the folders above it. One that exists is never touched.
+    pub fn create(&self, path: &RelativePath, bytes: &[u8]) -> io::Result<Created> {
+        let dir = self.writable()?;
+        if let Some(parent) = Path::new(path.as_str()).parent() {
+            dir.create_dir_all(parent)?;
+        }
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).follow(FollowSymlinks::No);
+        let mut file = match dir.open_with(path.as_str(), &options) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(Created::Kept),
+            Err(error) => return Err(error),
+        };
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        Ok(Created::New)
+    }
+
+    /// Replaces a file as a whole: a reader, or a crash, finds the old bytes or the new ones.
+    pub fn replace(&self, path: &RelativePath, bytes: &[u8]) -> io::Result<()> {
+        let dir = self.writable()?;
+        let temporary = format!("{}.rutter-{}.tmp", path.as_str(), std::process::id());
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).follow(FollowSymlinks::No);
+        let written = (|| {
+            let mut file = dir.open_with(&temporary, &options)?;
+            if let Ok(metadata) = dir.metadata(path.as_str()) {
+                file.set_permissions(metadata.permissions())?;
+            }
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            dir.rename(&temporary, dir, path.as_str())
+        })();
+        if written.is_err() {
+            let _ = dir.remove_file_or_symlink(&temporary);
+        }
+        written
+    }
+
+    /// Appends one whole line to a file, which is created if there is none.
+    ///
+    /// The line goes out in one write to a file opened for appending, so that lines of several
+    /// processes never mix. A symbolic link in the file's place is refused.
+    pub fn append_line(&self, path: &RelativePath, line: &str) -> Result<(), ReadError> {
+        let dir = self.writable()?;
+        let mut options = OpenOptions::new();
+        options.append(true).create(true).follow(FollowSymlinks::No).nonblock(true);
+        let mut file = dir.open_with(path.as_str(), &options)?;
+        if !file.metadata()?.is_file() {
+            return Err(ReadError::NotAFile);
+        }
+        file.write_all(format!("{line}\n").as_bytes())?;
+        file.sync_data()?;
+        Ok(())
+    }
+
+    fn writable(&self) -> io::Result<&Dir> {
+        match &self.0 {
+            Place::Folder { dir, .. } => Ok(dir),
+            Place::Embedded(_) => Err(io::Error::from(io::ErrorKind::ReadOnlyFilesystem)),
+        }
+    }
+}
+
+fn embedded_file<'a>(
+    dir: &'a include_dir::Dir<'static>,
+    path: &RelativePath,
+) -> Option<&'a include_dir::File<'static>> {
+    dir.get_file(dir.path().join(path.as_str()))
+}
+
+fn read_folder(dir: &Dir, path: &RelativePath, limit: u64) -> Result<Contents, ReadError> {
+    let mut options = OpenOptions::new();
+    // Without it, opening a FIFO waits for a writer.
+    options.read(true).nonblock(true);
+    let file = dir.open_with(path.as_str(), &options)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(ReadError::NotAFile);
+    }
+    let stamp = Stamp::of(&metadata);
+    if stamp.size > limit {
+        return Err(ReadError::TooLarge { size: stamp.size, limit });
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or_default());
+    // The file may grow between the check and the read.
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(ReadError::TooLarge { size: bytes.len() as u64, limit });
+    }
+    Ok(Contents { bytes, stamp })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! YAML from people we do not know: located errors, and a budget that a bomb cannot exceed.
+
+use serde::de::DeserializeOwned;
+use serde_saphyr::Options;
+
+/// Why a YAML text was not understood, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct YamlError {
+    /// The line, counted from 1, where one is known.
+    pub line: Option<u32>,
+    /// What is wrong, without the location.
+    pub message: String,
+}
+
+/// Reads a YAML text as `T`.
+///
+/// The budget is far below the library's default: a page's frontmatter or a configuration has
+/// hundreds of nodes, and a text that expands to a hundred thousand is an attack or an accident.
+pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
+    serde_saphyr::from_str_with_options(text, options()).map_err(|error| {
+        let error = error.without_snippet();
+        let line = error.location().and_then(|at| u32::try_from(at.line()).ok()).filter(|&l| l > 0);
+        YamlError { line, message: message(error) }
+    })
+}
+
+fn options() -> Options {
+    serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_events: 100_000,
+            max_aliases: 100,
+            max_anchors: 100,
+            max_depth: 64,
+            max_documents: 1,
+            max_nodes: 50_000,
+            max_total_scalar_bytes: 4 * 1024 * 1024,
+        },
+        with_snippet: false,
+    }
+}
+
+/// The library's first line, without the position that [`YamlError::line`] already holds.
+fn message(error: &serde_saphyr::Error) -> String {
+    let rendered = error.render();
+    let first = rendered.lines().next().unwrap_or_default();
+    let first = match first.rfind(" at line ") {
+        Some(at) => first.get(..at).unwrap_or(first),
+        None => first,
+    };
+    let first = first.strip_prefix("error: ").unwrap_or(first);
+    crate::text::one_line(
+        first.split_once(": ").map_or(
+            first,
+            |(place, rest)| {
+                if place.starts_with("line ") { rest } else { first }
+            },
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn an_error_knows_its_line() {
+        let error = parse::<BTreeMap<String, u32>>("a: 1\nb: x\n").unwrap_err();
+        assert_eq!(error.line, Some(2));
+        assert!(!error.message.contains("line"), "{}", error.message);
+    }
+
+    #[test]
+    fn a_bomb_is_refused_quickly() {
+        let mut bomb = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
+        for level in 1..20 {
+            let below = level - 1;
+            let aliases = vec![format!("*a{below}"); 10].join(",");
+            bomb.push_str(&format!("a{level}: &a{level} [{aliases}]\n"));
+        }
+        assert!(parse::<serde::de::IgnoredAny>(&bomb).is_err());
+        assert!(parse::<serde::de::IgnoredAny>(&"[".repeat(100_000)).is_err());
+    }
+}
