@@ -29,13 +29,14 @@ pub struct Report {
     kind: Kind,
     message: String,
     hints: Vec<String>,
+    cause: Option<String>,
 }
 
 impl Report {
     /// Starts a report. The message is lower case, has no final period and names things in
     /// backticks.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hints: Vec::new() }
+        Self { kind, message: message.into(), hints: Vec::new(), cause: None }
     }
 
     /// Adds what the caller can do about it.
@@ -43,6 +44,24 @@ impl Report {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
+    }
+
+    /// Adds what only the log may say.
+    #[must_use]
+    pub fn because(mut self, cause: &(dyn std::error::Error + 'static)) -> Self {
+        let mut text = cause.to_string();
+        let mut next = cause.source();
+        while let Some(error) = next {
+            text = format!("{text}: {error}");
+            next = error.source();
+        }
+        self.cause = Some(text);
+        self
+    }
+
+    /// What only the log may say.
+    pub fn cause(&self) -> Option<&str> {
+        self.cause.as_deref()
     }
 
     /// The sort of failure.
@@ -75,14 +94,15 @@ impl fmt::Display for Report {
 impl std::error::Error for Report {}
 
 /// An error that can say itself to a caller.
-pub trait Failure: std::error::Error {
-    /// The words for the caller. Causes stay behind [`std::error::Error::source`], for the log.
+pub trait Failure: std::error::Error + 'static {
+    /// The words for the caller. Causes stay behind, for the log.
     fn report(&self) -> Report;
 }
 
-impl Failure for Report {
-    fn report(&self) -> Report {
-        self.clone()
+impl<E: Failure> From<E> for Report {
+    fn from(error: E) -> Self {
+        let report = error.report();
+        if report.cause.is_some() { report } else { report.because(&error) }
     }
 }
 

@@ -184,7 +184,9 @@ mod tests {
             pieces in prop::collection::vec("\\PC{0,60}", 0..8), limit in 0usize..300,
         ) {
             let mut capped = Capped::new(limit);
-            pieces.iter().for_each(|piece| capped.push_str(piece));
+            for piece in &pieces {
+                capped.push_str(piece);
+            }
             prop_assert_eq!(capped.finish(), cap(pieces.concat(), limit));
         }
 

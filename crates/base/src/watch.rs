@@ -150,7 +150,7 @@ fn subscribe(path: &Path, events: &Sender<Signal>) -> Option<RecommendedWatcher>
     let events = events.clone();
     let handler = move |event: notify::Result<Event>| {
         // An error may mean that events were lost: look, to be sure.
-        if event.as_ref().map_or(true, |event| is_change(&event.kind)) {
+        if event.as_ref().map_or(true, |event| is_change(event.kind)) {
             let _ = events.send(Signal::Changed);
         }
     };
@@ -161,7 +161,7 @@ fn subscribe(path: &Path, events: &Sender<Signal>) -> Option<RecommendedWatcher>
 }
 
 /// Opening and reading are no changes: counting them would make every load trigger the next.
-fn is_change(kind: &EventKind) -> bool {
+fn is_change(kind: EventKind) -> bool {
     !matches!(kind, EventKind::Access(_))
 }
 

@@ -62,6 +62,7 @@ fn message(error: &serde_saphyr::Error) -> String {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::fmt::Write;
 
     use super::*;
 
@@ -78,7 +79,7 @@ mod tests {
         for level in 1..20 {
             let below = level - 1;
             let aliases = vec![format!("*a{below}"); 10].join(",");
-            bomb.push_str(&format!("a{level}: &a{level} [{aliases}]\n"));
+            writeln!(bomb, "a{level}: &a{level} [{aliases}]").unwrap();
         }
         assert!(parse::<serde::de::IgnoredAny>(&bomb).is_err());
         assert!(parse::<serde::de::IgnoredAny>(&"[".repeat(100_000)).is_err());

@@ -1,1 +1,16 @@
-//! x
+//! What can be read: an organisation's Markdown documents and prompts, from any number of
+//! sources, as one catalogue that follows the files.
+//!
+//! This crate knows documents, not protocols: it has never heard of MCP, HTTP or a command line.
+
+mod catalog;
+mod library;
+mod prompt;
+mod source;
+mod uri;
+
+pub use catalog::{Body, Catalog, DocumentEntry, LookupError};
+pub use library::{Difference, Library};
+pub use prompt::{Argument, Prompt, PromptError};
+pub use source::{Layout, Source, SourceName, SourceNameError};
+pub use uri::{Scheme, Uri, UriError};

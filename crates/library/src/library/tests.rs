@@ -1,0 +1,144 @@
+#![expect(clippy::disallowed_methods, reason = "tests write the files that are loaded")]
+
+use std::fs;
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rutter_base::failure::Report;
+
+use super::*;
+use crate::source::{Layout, SourceName};
+
+fn source(path: &Path) -> Source {
+    let root = Root::open(path).unwrap();
+    let layout = Source::detect(&root);
+    Source { name: SourceName::new("docs").unwrap(), description: String::new(), root, layout }
+}
+
+fn write(folder: &Path, path: &str, text: impl AsRef<[u8]>) {
+    let path = folder.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn page(name: &str) -> String {
+    format!("---\nname: {name}\ndescription: About {name}.\nkeywords: [k]\n---\n# {name}\n\nBody of {name}.\n")
+}
+
+fn uris(catalog: &Catalog) -> Vec<String> {
+    catalog.documents().map(|entry| entry.uri.to_string()).collect()
+}
+
+#[test]
+fn one_bad_file_never_hides_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write(at, "mcp-resources/good.md", page("Good"));
+    write(at, "mcp-resources/sub/deep.md", page("Deep"));
+    write(at, "mcp-resources/no-frontmatter.md", "# Hello\n");
+    write(at, "mcp-resources/no-description.md", "---\nname: x\n---\n");
+    write(at, "mcp-resources/broken.md", "---\nname: [\n---\n");
+    write(at, "mcp-resources/latin.md", b"---\nname: caf\xe9\n---\n");
+    write(at, "mcp-resources/bomb.md", format!("---\nname: {}\n---\n", "[".repeat(100_000)));
+    write(at, "mcp-prompts/adr.md", "---\nname: adr\n---\nHello\n");
+    write(at, "mcp-prompts/twice.md", "---\nname: adr\n---\nHello\n");
+    let library = Library::new(vec![source(at)]);
+    let catalog = library.catalog();
+    assert_eq!(uris(&catalog), ["acdc://docs/good", "acdc://docs/sub/deep"]);
+    assert_eq!(catalog.prompts().map(|p| p.name.as_str()).collect::<Vec<_>>(), ["docs:adr"]);
+    let files: Vec<_> = catalog.problems().iter().map(|p| p.file.as_str()).collect();
+    assert_eq!(
+        files,
+        [
+            "docs/mcp-prompts/twice.md",
+            "docs/mcp-resources/bomb.md",
+            "docs/mcp-resources/broken.md",
+            "docs/mcp-resources/latin.md",
+            "docs/mcp-resources/no-description.md",
+            "docs/mcp-resources/no-frontmatter.md",
+        ]
+    );
+    assert_eq!(catalog.skipped(), 6);
+}
+
+#[test]
+fn a_plain_folder_needs_no_frontmatter() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "a.md", "# Alpha\n\nFirst sentence. Second.\n");
+    write(folder.path(), "b.md", "just words");
+    write(folder.path(), "c.md", "---\n\n# Rule above\n");
+    let library = Library::new(vec![source(folder.path())]);
+    assert_eq!(library.sources()[0].layout, Layout::Plain);
+    let catalog = library.catalog();
+    let shown: Vec<_> =
+        catalog.documents().map(|e| (e.name.as_str(), e.description.as_str())).collect();
+    assert_eq!(shown, [("Alpha", "First sentence."), ("b", "just words"), ("Rule above", "")]);
+}
+
+#[test]
+fn the_architecture_layout_has_its_own_uris() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "resources/adr/001-use-rust.md", "# Use Rust\n\nAccepted.\n");
+    write(folder.path(), "resources/patterns/retry.md", "# Retry\n");
+    let catalog = Library::new(vec![source(folder.path())]).catalog();
+    assert_eq!(uris(&catalog), ["architecture://adr/001-use-rust", "architecture://patterns/retry"]);
+}
+
+#[test]
+fn reading_shows_the_file_as_it_is_now() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "mcp-resources/a.md", page("A"));
+    let catalog = Library::new(vec![source(folder.path())]).catalog();
+    assert_eq!(catalog.read("acdc://docs/a").unwrap().text, "# A\n\nBody of A.\n");
+    assert_eq!(catalog.read("acdc://docs/a.md#a").unwrap().uri, "acdc://docs/a");
+    write(folder.path(), "mcp-resources/a.md", "---\nname: A\ndescription: b\n---\nNew.\n");
+    assert_eq!(catalog.read("acdc://docs/a").unwrap().text, "New.\n");
+    fs::remove_file(folder.path().join("mcp-resources/a.md")).unwrap();
+    let gone = Report::from(catalog.read("acdc://docs/a").unwrap_err());
+    assert_eq!(
+        gone.to_string(),
+        "document `acdc://docs/a` cannot be read any more; list the resources to see what there is"
+    );
+    let unknown = Report::from(catalog.read("acdc://docs/aa").unwrap_err());
+    assert_eq!(unknown.to_string(), "there is no document `acdc://docs/aa`; did you mean `acdc://docs/a`?");
+}
+
+#[test]
+fn a_reload_says_what_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write(at, "mcp-resources/a.md", page("A"));
+    write(at, "mcp-resources/b.md", page("B"));
+    write(at, "mcp-prompts/p.md", "---\nname: p\n---\none\n");
+    let library = Library::new(vec![source(at)]);
+    assert_eq!(library.reload(), Difference::default(), "nothing was asked for yet");
+    library.catalog();
+    assert_eq!(library.reload(), Difference::default());
+    write(at, "mcp-resources/b.md", page("Better"));
+    write(at, "mcp-resources/c.md", page("C"));
+    fs::remove_file(at.join("mcp-resources/a.md")).unwrap();
+    let difference = library.reload();
+    assert_eq!(difference.updated, ["acdc://docs/a", "acdc://docs/b", "acdc://docs/c"]);
+    assert!(difference.documents && !difference.prompts);
+    write(at, "mcp-prompts/p.md", "---\nname: p\n---\ntwo\n");
+    assert!(library.reload().prompts);
+}
+
+#[test]
+fn a_folder_that_was_replaced_is_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("docs");
+    write(&at, "mcp-resources/a.md", page("A"));
+    let library = Arc::new(Library::new(vec![source(&at)]));
+    library.catalog();
+    let (sender, changes) = mpsc::channel();
+    let _watches = library.watch(Mode::Auto, move |change| sender.send(change).unwrap_or(())).unwrap();
+    fs::rename(&at, folder.path().join("old")).unwrap();
+    write(&at, "mcp-resources/new.md", page("New"));
+    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    while uris(&library.catalog()) != ["acdc://docs/new"] {
+        assert!(std::time::Instant::now() < deadline, "{:?}", uris(&library.catalog()));
+        let _ = changes.recv_timeout(Duration::from_secs(1));
+    }
+}

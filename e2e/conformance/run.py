@@ -1,0 +1,116 @@
+"""Runs the official conformance suites against built binaries.
+
+The binary that ships passes but for the scenarios in ../conformance-baseline.yml, which ask
+for a fixture that it lacks. The same program compiled with the suites' fixtures passes
+everything, without a baseline.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from report import complaints, read_report, unscored_scenarios
+from server import NotServing, serving
+
+E2E = Path(__file__).resolve().parent.parent
+BASELINE = E2E / "conformance-baseline.yml"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One way to run one version of the suite."""
+
+    name: str
+    alias: str
+    arguments: tuple[str, ...]
+    revision: str | None = None
+
+    @property
+    def package(self):
+        return E2E / "node_modules" / self.alias
+
+    @property
+    def version(self):
+        return json.loads((self.package / "package.json").read_text())["version"]
+
+    @property
+    def unscored(self):
+        return unscored_scenarios(self.package, self.revision) if self.revision else set()
+
+
+def requirements(revision):
+    """Exactly what a revision of the protocol requires."""
+    return Suite(revision, "conformance-0.2", ("--requirements", revision), revision)
+
+
+SUITES = (
+    requirements("2025-11-25"),
+    requirements("2026-07-28"),
+    Suite("active suite", "conformance-0.1", ("--suite", "active")),
+)
+
+
+def main():
+    arguments = parse_arguments()
+    builds = [("shipped", arguments.binary, BASELINE)]
+    if arguments.features_binary:
+        builds.append(("with fixtures", arguments.features_binary, None))
+
+    results = Path(tempfile.mkdtemp(prefix="rutter-conformance-results-"))
+    passed = [
+        run_suite(arguments.node, suite, build, binary, baseline, results)
+        for build, binary, baseline in builds
+        for suite in SUITES
+    ]
+    print(f"conformance: {sum(passed)} of {len(passed)} runs passed; results in {results}")
+    return 0 if all(passed) else 1
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(prog="scripts/conformance", description=__doc__.splitlines()[0])
+    parser.add_argument("--node", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("binary", type=executable, help="the binary that ships")
+    parser.add_argument("--features-binary", type=executable, help="the binary with the suites' fixtures")
+    return parser.parse_args()
+
+
+def executable(path):
+    if not os.access(path, os.X_OK):
+        raise argparse.ArgumentTypeError(f"{path} is not an executable; build it first")
+    return Path(path).resolve()
+
+
+def run_suite(node, suite, build, binary, baseline, results):
+    """Runs one suite against a server of its own; prints a line, and why if it failed."""
+    title = f"{build}, {suite.name} (conformance {suite.version})"
+    output = results / f"{build}-{suite.name}".replace(" ", "-")
+    output.mkdir()
+    command = [node, suite.package / "dist/index.js", "server", "--output-dir", output, *suite.arguments]
+    if baseline:
+        command += ["--expected-failures", baseline]
+    try:
+        with serving(binary, output / "server.log") as url:
+            run = subprocess.run(
+                [*command, "--url", url], cwd=output, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            )
+    except NotServing as reason:
+        print(f"FAILED {title}: {reason}")
+        return False
+
+    (output / "suite.log").write_text(run.stdout)
+    report = read_report(run.stdout, suite.unscored)
+    # The suite's own verdict counts; a run that named no scenario proves nothing.
+    passed = run.returncode == 0 and bool(report.passed)
+    print(f"{'ok    ' if passed else 'FAILED'} {title}: {report}")
+    if not passed:
+        print(*(f"       {line}" for line in complaints(report, output)), sep="\n")
+    return passed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
