@@ -18,11 +18,27 @@ pub struct YamlError {
 /// The budget is far below the library's default: a page's frontmatter or a configuration has
 /// hundreds of nodes, and a text that expands to a hundred thousand is an attack or an accident.
 pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
-    serde_saphyr::from_str_with_options(text, options()).map_err(|error| {
-        let error = error.without_snippet();
-        let line = error.location().and_then(|at| u32::try_from(at.line()).ok()).filter(|&l| l > 0);
-        YamlError { line, message: message(error) }
-    })
+    serde_saphyr::from_str_with_options(text, options()).map_err(|error| located(&error))
+}
+
+/// Reads a YAML text as `T`; an error comes with the key that it is about (`a[0].b`).
+pub fn parse_with_path<T: DeserializeOwned>(text: &str) -> Result<T, (String, YamlError)> {
+    let mut path = String::new();
+    let parsed =
+        serde_saphyr::with_deserializer_from_str_with_options(text, options(), |deserializer| {
+            serde_path_to_error::deserialize(deserializer).map_err(|error| {
+                path = error.path().to_string();
+                error.into_inner()
+            })
+        });
+    parsed.map_err(|error| (path, located(&error)))
+}
+
+fn located(error: &serde_saphyr::Error) -> YamlError {
+    let error = error.without_snippet();
+    let line =
+        error.location().and_then(|at| u32::try_from(at.line()).ok()).filter(|&line| line > 0);
+    YamlError { line, message: message(error) }
 }
 
 fn options() -> Options {

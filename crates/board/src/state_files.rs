@@ -55,15 +55,18 @@ pub enum StateFileError {
 impl Failure for StateFileError {
     fn report(&self) -> Report {
         match self {
-            Self::Empty | Self::TooLong | Self::Control => Report::new(Kind::Invalid, self.to_string()),
+            Self::Empty | Self::TooLong | Self::Control => {
+                Report::new(Kind::Invalid, self.to_string())
+            }
             Self::File(ReadError::TooLarge { .. }) => {
                 Report::new(Kind::TooLarge, "the file has grown past 16 MiB")
                     .hint("move its older part elsewhere")
             }
-            Self::File(ReadError::NotAFile | ReadError::Escape) => {
-                Report::new(Kind::Refused, "something that is not a regular file is in the file's place")
-                    .hint("remove it")
-            }
+            Self::File(ReadError::NotAFile | ReadError::Escape) => Report::new(
+                Kind::Refused,
+                "something that is not a regular file is in the file's place",
+            )
+            .hint("remove it"),
             Self::File(_) | Self::Path(_) => {
                 Report::new(Kind::Internal, "the file cannot be read or written").hint("try again")
             }
@@ -118,7 +121,12 @@ mod tests {
                 let files = StateFiles::new(Root::open(folder.path()).unwrap());
                 scope.spawn(move || {
                     for line in 0..50 {
-                        files.append(StateFile::Learnings, &format!("{writer} {line} {}", "x".repeat(500))).unwrap();
+                        files
+                            .append(
+                                StateFile::Learnings,
+                                &format!("{writer} {line} {}", "x".repeat(500)),
+                            )
+                            .unwrap();
                     }
                 });
             }
@@ -126,7 +134,10 @@ mod tests {
         let files = StateFiles::new(Root::open(folder.path()).unwrap());
         let text = files.read(StateFile::Learnings).unwrap();
         assert_eq!(text.lines().count(), 400);
-        assert!(text.lines().all(|line| line.ends_with(&"x".repeat(500)) && line.matches(' ').count() == 2));
+        assert!(
+            text.lines()
+                .all(|line| line.ends_with(&"x".repeat(500)) && line.matches(' ').count() == 2)
+        );
         assert_eq!(files.read(StateFile::Progress).unwrap(), "");
     }
 
@@ -134,7 +145,11 @@ mod tests {
     fn what_is_no_line_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let files = StateFiles::new(Root::open(folder.path()).unwrap());
-        for (text, reason) in [(" \n", "expected some text"), ("a\u{1b}[2J", "control characters"), ("a\0", "control")] {
+        for (text, reason) in [
+            (" \n", "expected some text"),
+            ("a\u{1b}[2J", "control characters"),
+            ("a\0", "control"),
+        ] {
             let report = Report::from(files.append(StateFile::Progress, text).unwrap_err());
             assert!(report.to_string().contains(reason), "{report}");
         }

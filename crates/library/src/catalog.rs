@@ -140,7 +140,8 @@ impl Catalog {
     fn load_shelf(&mut self, source: &Source, shelf: &Shelf, before: &Self) {
         let Some((root, prefix)) = enter(&source.root, shelf.folder) else { return };
         let walk = root.walk(&["md"]);
-        self.problems.extend(walk.problems.into_iter().map(|problem| place(source, &prefix, problem)));
+        self.problems
+            .extend(walk.problems.into_iter().map(|problem| place(source, &prefix, problem)));
         for Found { path, stamp } in walk.files {
             let stem = path.as_str();
             let stem = stem.get(..stem.len().saturating_sub(".md".len())).unwrap_or(stem);
@@ -148,7 +149,9 @@ impl Catalog {
             let uri = Uri::new(shelf.scheme, shelf.source.clone(), stem);
             let known = before.documents.get(&uri).filter(|known| {
                 // Embedded files have no identity of their own, but they never change either.
-                known.stamp == stamp && known.file.path == path && known.source == source.name.as_str()
+                known.stamp == stamp
+                    && known.file.path == path
+                    && known.source == source.name.as_str()
             });
             let file = File { root: root.clone(), path, lenient: shelf.lenient };
             let entry = match known {
@@ -161,7 +164,11 @@ impl Catalog {
                         vacant.insert(entry);
                     }
                     std::collections::btree_map::Entry::Occupied(first) => {
-                        let message = format!("`{}` is already the address of `{}`", first.key(), first.get().file.path);
+                        let message = format!(
+                            "`{}` is already the address of `{}`",
+                            first.key(),
+                            first.get().file.path
+                        );
                         let problem = Problem::error(entry.file.path.as_str(), message);
                         self.problems.push(place(source, &prefix, problem));
                     }
@@ -174,10 +181,12 @@ impl Catalog {
     fn load_prompts(&mut self, source: &Source, folder: &'static str, before: &Self) {
         let Some((root, prefix)) = enter(&source.root, Some(folder)) else { return };
         let walk = root.walk(&["md"]);
-        self.problems.extend(walk.problems.into_iter().map(|problem| place(source, &prefix, problem)));
+        self.problems
+            .extend(walk.problems.into_iter().map(|problem| place(source, &prefix, problem)));
         for Found { path, stamp } in walk.files {
             let file = format!("{}/{prefix}{path}", source.name);
-            let known = before.prompts.values().find(|known| known.file == file && known.stamp == stamp);
+            let known =
+                before.prompts.values().find(|known| known.file == file && known.stamp == stamp);
             let loaded = match known {
                 Some(known) => Ok((known.value.clone(), known.problems.clone())),
                 None => read_text(&root, &path)
@@ -188,7 +197,8 @@ impl Catalog {
                 Ok((value, problems)) => {
                     self.problems.extend(problems.iter().cloned());
                     if let Some(first) = self.prompts.get(&value.name) {
-                        let message = format!("prompt `{}` is already in `{}`", value.name, first.file);
+                        let message =
+                            format!("prompt `{}` is already in `{}`", value.name, first.file);
                         self.problems.push(Problem::error(file, message));
                         continue;
                     }
@@ -258,7 +268,9 @@ impl Catalog {
             catalog
                 .documents
                 .values()
-                .map(|entry| (entry.uri.clone(), entry.name.clone(), entry.description.clone(), entry.stamp))
+                .map(|entry| {
+                    (entry.uri.clone(), entry.name.clone(), entry.description.clone(), entry.stamp)
+                })
                 .collect()
         };
         shown(self) != shown(before)
@@ -270,21 +282,34 @@ impl Catalog {
     }
 }
 
-fn load_document(source: &Source, uri: &Uri, file: File, stamp: Stamp) -> Result<DocumentEntry, Problem> {
+fn load_document(
+    source: &Source,
+    uri: &Uri,
+    file: File,
+    stamp: Stamp,
+) -> Result<DocumentEntry, Problem> {
     let shown = file.path.as_str();
-    let text = read_text(&file.root, &file.path).map_err(|error| Problem::error(shown, error.to_string()))?;
+    let text = read_text(&file.root, &file.path)
+        .map_err(|error| Problem::error(shown, error.to_string()))?;
     let Document { frontmatter, body } =
         parse(&text, file.lenient).map_err(|error| document_problem(shown, &error))?;
-    let filled = |field: Option<String>| field.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    let filled = |field: Option<String>| {
+        field.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+    };
     let mut name = filled(frontmatter.name);
     let mut description = filled(frontmatter.description);
     if file.lenient {
         let heading = || document::sections(&body).into_iter().next().map(|section| section.title);
         let stem = || uri.path.as_str().rsplit('/').next().unwrap_or_default().to_owned();
-        name = name.or_else(|| filled(frontmatter.title)).or_else(|| filled(heading())).or_else(|| Some(stem()));
+        name = name
+            .or_else(|| filled(frontmatter.title))
+            .or_else(|| filled(heading()))
+            .or_else(|| Some(stem()));
         description = description.or_else(|| text::first_sentence(&body)).or(Some(String::new()));
     }
-    let missing = |field| Problem::error(shown, format!("`{field}` is missing in the frontmatter")).at_line(Some(1));
+    let missing = |field| {
+        Problem::error(shown, format!("`{field}` is missing in the frontmatter")).at_line(Some(1))
+    };
     Ok(DocumentEntry {
         uri: uri.clone(),
         source: source.name.to_string(),
@@ -297,7 +322,9 @@ fn load_document(source: &Source, uri: &Uri, file: File, stamp: Stamp) -> Result
     })
 }
 
-fn load_body(file: &File) -> Result<Document<Frontmatter>, Box<dyn std::error::Error + Send + Sync>> {
+fn load_body(
+    file: &File,
+) -> Result<Document<Frontmatter>, Box<dyn std::error::Error + Send + Sync>> {
     let text = read_text(&file.root, &file.path)?;
     Ok(parse(&text, file.lenient)?)
 }

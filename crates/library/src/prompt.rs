@@ -103,7 +103,10 @@ impl Prompt {
         let mut seen = BTreeMap::new();
         for argument in &arguments {
             if argument.name.is_empty() || seen.insert(&argument.name, ()).is_some() {
-                let message = format!("argument `{}` is empty or there twice", text::one_line(&argument.name));
+                let message = format!(
+                    "argument `{}` is empty or there twice",
+                    text::one_line(&argument.name)
+                );
                 return Err(Problem::error(file, message).at_line(Some(1)));
             }
         }
@@ -117,7 +120,10 @@ impl Prompt {
             .into_iter()
             .filter(|used| !arguments.iter().any(|argument| argument.name == *used))
             .map(|used| {
-                Problem::warning(file, format!("`{{{{{used}}}}}` is no declared argument and stays as it is"))
+                Problem::warning(
+                    file,
+                    format!("`{{{{{used}}}}}` is no declared argument and stays as it is"),
+                )
             })
             .collect();
         let name = format!("{source}:{}", name.trim());
@@ -190,7 +196,10 @@ mod tests {
         assert_eq!(problems, []);
         assert_eq!(adr.name, "docs:adr");
         assert_eq!(fill(&adr, &[("topic", "a")]).unwrap(), "On a.");
-        assert_eq!(fill(&adr, &[("topic", "{{note}}"), ("note", "n")]).unwrap(), "On {{note}} (n).");
+        assert_eq!(
+            fill(&adr, &[("topic", "{{note}}"), ("note", "n")]).unwrap(),
+            "On {{note}} (n)."
+        );
         assert_eq!(fill(&adr, &[]).unwrap_err(), "/topic: required");
         assert_eq!(fill(&adr, &[("topic", "")]).unwrap_err(), "/topic: required");
         assert_eq!(
@@ -202,7 +211,10 @@ mod tests {
     #[test]
     fn undeclared_placeholders_are_reported_and_other_actions_refused() {
         let (_, problems) = prompt("---\nname: a\n---\n{{x}}").unwrap();
-        assert_eq!(problems[0].to_string(), "p.md: `{{x}}` is no declared argument and stays as it is");
+        assert_eq!(
+            problems[0].to_string(),
+            "p.md: `{{x}}` is no declared argument and stays as it is"
+        );
         let problem = prompt("---\nname: a\n---\n\n{{range .x}}").unwrap_err();
         assert_eq!(problem.line, Some(5));
         assert!(prompt("---\ndescription: no name\n---\n").is_err());

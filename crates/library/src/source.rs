@@ -12,7 +12,9 @@ pub struct SourceName(String);
 
 /// The text cannot name a source.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` cannot name a source: use letters, digits, `-`, `_` and `.`, beginning with a letter or digit")]
+#[error(
+    "`{0}` cannot name a source: use letters, digits, `-`, `_` and `.`, beginning with a letter or digit"
+)]
 pub struct SourceNameError(String);
 
 impl SourceName {
@@ -46,6 +48,8 @@ pub enum Layout {
     Architecture,
     /// Any folder of Markdown files; what the frontmatter lacks comes from the text.
     Plain,
+    /// The prompts of the first layout, without its documents.
+    PromptsOnly,
 }
 
 /// A place with documents and prompts.
@@ -92,7 +96,8 @@ impl Source {
     pub(crate) fn shelves(&self) -> Vec<Shelf> {
         match self.layout {
             Layout::Acdc => {
-                let folder = if has(&self.root, "mcp-resources") { "mcp-resources" } else { "resources" };
+                let folder =
+                    if has(&self.root, "mcp-resources") { "mcp-resources" } else { "resources" };
                 vec![Shelf {
                     scheme: Scheme::Acdc,
                     source: self.name.to_string(),
@@ -113,6 +118,7 @@ impl Source {
                 lenient: true,
             })
             .collect(),
+            Layout::PromptsOnly => Vec::new(),
             Layout::Plain => vec![Shelf {
                 scheme: Scheme::Acdc,
                 source: self.name.to_string(),
@@ -125,7 +131,9 @@ impl Source {
     /// The folder with prompts, if there is one.
     pub(crate) fn prompts(&self) -> Option<&'static str> {
         match self.layout {
-            Layout::Acdc => ["mcp-prompts", "prompts"].into_iter().find(|folder| has(&self.root, folder)),
+            Layout::Acdc | Layout::PromptsOnly => {
+                ["mcp-prompts", "prompts"].into_iter().find(|folder| has(&self.root, folder))
+            }
             Layout::Architecture | Layout::Plain => None,
         }
     }

@@ -107,7 +107,8 @@ fn decode(text: &str) -> Result<String, UriError> {
             bytes.push(byte);
             continue;
         }
-        let digit = |byte: Option<u8>| byte.and_then(|b| char::from(b).to_digit(16)).ok_or(UriError);
+        let digit =
+            |byte: Option<u8>| byte.and_then(|b| char::from(b).to_digit(16)).ok_or(UriError);
         let value = digit(rest.next())? * 16 + digit(rest.next())?;
         bytes.push(u8::try_from(value).map_err(|_| UriError)?);
     }
@@ -124,7 +125,11 @@ mod tests {
     fn the_forms_of_one_address() {
         let plain = Uri::parse("acdc://docs/guides/start").unwrap();
         assert_eq!(plain.to_string(), "acdc://docs/guides/start");
-        for form in ["acdc://docs/guides/start.md", "ACDC://docs/guides/st%61rt", "acdc://docs/guides%2Fstart"] {
+        for form in [
+            "acdc://docs/guides/start.md",
+            "ACDC://docs/guides/st%61rt",
+            "acdc://docs/guides%2Fstart",
+        ] {
             assert_eq!(Uri::parse(form).unwrap(), plain, "{form}");
         }
         assert_eq!(Uri::parse("acdc://docs/a#b-c").unwrap().anchor.as_deref(), Some("b-c"));
@@ -134,10 +139,26 @@ mod tests {
     #[test]
     fn addresses_that_lead_elsewhere_are_no_addresses() {
         for text in [
-            "", "acdc", "acdc://", "acdc://docs", "acdc://docs/", "acdc:///etc/passwd", "file:///etc/passwd",
-            "acdc://docs/../x", "acdc://docs/%2e%2e/x", "acdc://docs/a/%2E%2E/b", "acdc://docs//etc/passwd",
-            "acdc://docs/a%00", "acdc://docs/%zz", "acdc://docs/%", "acdc://docs/%ff", "acdc://docs/a?b",
-            "acdc://docs/.md", "acdc://docs/a\\..\\b", "acdc://a%2Fb/c", "http://docs/a",
+            "",
+            "acdc",
+            "acdc://",
+            "acdc://docs",
+            "acdc://docs/",
+            "acdc:///etc/passwd",
+            "file:///etc/passwd",
+            "acdc://docs/../x",
+            "acdc://docs/%2e%2e/x",
+            "acdc://docs/a/%2E%2E/b",
+            "acdc://docs//etc/passwd",
+            "acdc://docs/a%00",
+            "acdc://docs/%zz",
+            "acdc://docs/%",
+            "acdc://docs/%ff",
+            "acdc://docs/a?b",
+            "acdc://docs/.md",
+            "acdc://docs/a\\..\\b",
+            "acdc://a%2Fb/c",
+            "http://docs/a",
         ] {
             assert_eq!(Uri::parse(text), Err(UriError), "{text:?}");
         }

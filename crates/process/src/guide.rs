@@ -71,10 +71,11 @@ impl Failure for GuideError {
                     known.join(", ")
                 ),
             ),
-            Self::Unreadable { file, cause } => {
-                Report::new(Kind::NotFound, format!("`{file}` of the process cannot be read: {}", plain(cause)))
-                    .hint("put the file back, or name another in process.yaml")
-            }
+            Self::Unreadable { file, cause } => Report::new(
+                Kind::NotFound,
+                format!("`{file}` of the process cannot be read: {}", plain(cause)),
+            )
+            .hint("put the file back, or name another in process.yaml"),
         }
     }
 }
@@ -91,12 +92,15 @@ impl Guide {
     /// Reads the manifest of a folder. A folder without one follows the built-in process, whose
     /// files are named as the specification names them.
     pub fn open(root: Root) -> Result<Self, Problem> {
-        let path = RelativePath::new(MANIFEST).map_err(|error| Problem::error(MANIFEST, error.to_string()))?;
+        let path = RelativePath::new(MANIFEST)
+            .map_err(|error| Problem::error(MANIFEST, error.to_string()))?;
         let stages = match root.read(&path, MAX_FILE) {
             Err(ReadError::NotFound) => built_in(),
             Err(error) => return Err(Problem::error(MANIFEST, error.to_string())),
             Ok(contents) => {
-                let text = contents.into_text().map_err(|error| Problem::error(MANIFEST, error.to_string()))?;
+                let text = contents
+                    .into_text()
+                    .map_err(|error| Problem::error(MANIFEST, error.to_string()))?;
                 yaml::parse::<Manifest>(&text)
                     .map_err(|error| Problem::error(MANIFEST, error.message).at_line(error.line))?
                     .stages
@@ -125,8 +129,12 @@ impl Guide {
             });
         };
         let unreadable = |cause| GuideError::Unreadable { file: stage.file.clone(), cause };
-        let path = RelativePath::new(stage.file.as_str()).map_err(|_| unreadable(ReadError::Escape))?;
-        self.root.read(&path, MAX_FILE).and_then(|contents| contents.into_text()).map_err(unreadable)
+        let path =
+            RelativePath::new(stage.file.as_str()).map_err(|_| unreadable(ReadError::Escape))?;
+        self.root
+            .read(&path, MAX_FILE)
+            .and_then(|contents| contents.into_text())
+            .map_err(unreadable)
     }
 
     /// What is wrong with the files that the manifest names.

@@ -50,7 +50,10 @@ impl Workflow {
             if let Err(reason) = prompt.check() {
                 problems.push(Problem::error(file, reason));
             } else if by_id.insert(prompt.id.clone(), ()).is_some() {
-                return Err(Problem::error(file, format!("two prompts have the id `{}`", prompt.id)));
+                return Err(Problem::error(
+                    file,
+                    format!("two prompts have the id `{}`", prompt.id),
+                ));
             } else {
                 prompts.push(prompt);
             }
@@ -63,7 +66,10 @@ impl Workflow {
     fn checked(mut self) -> Self {
         let broken = self.prompts.iter().filter_map(|prompt| {
             let error = self.template(prompt).err()?;
-            Some(Problem::error(prompt.file(), rutter_base::failure::Report::from(error).to_string()))
+            Some(Problem::error(
+                prompt.file(),
+                rutter_base::failure::Report::from(error).to_string(),
+            ))
         });
         let broken: Vec<Problem> = broken.collect();
         self.problems.extend(broken);

@@ -23,7 +23,9 @@ fn write(folder: &Path, path: &str, text: impl AsRef<[u8]>) {
 }
 
 fn page(name: &str) -> String {
-    format!("---\nname: {name}\ndescription: About {name}.\nkeywords: [k]\n---\n# {name}\n\nBody of {name}.\n")
+    format!(
+        "---\nname: {name}\ndescription: About {name}.\nkeywords: [k]\n---\n# {name}\n\nBody of {name}.\n"
+    )
 }
 
 fn uris(catalog: &Catalog) -> Vec<String> {
@@ -82,7 +84,10 @@ fn the_architecture_layout_has_its_own_uris() {
     write(folder.path(), "resources/adr/001-use-rust.md", "# Use Rust\n\nAccepted.\n");
     write(folder.path(), "resources/patterns/retry.md", "# Retry\n");
     let catalog = Library::new(vec![source(folder.path())]).catalog();
-    assert_eq!(uris(&catalog), ["architecture://adr/001-use-rust", "architecture://patterns/retry"]);
+    assert_eq!(
+        uris(&catalog),
+        ["architecture://adr/001-use-rust", "architecture://patterns/retry"]
+    );
 }
 
 #[test]
@@ -101,7 +106,10 @@ fn reading_shows_the_file_as_it_is_now() {
         "document `acdc://docs/a` cannot be read any more; list the resources to see what there is"
     );
     let unknown = Report::from(catalog.read("acdc://docs/aa").unwrap_err());
-    assert_eq!(unknown.to_string(), "there is no document `acdc://docs/aa`; did you mean `acdc://docs/a`?");
+    assert_eq!(
+        unknown.to_string(),
+        "there is no document `acdc://docs/aa`; did you mean `acdc://docs/a`?"
+    );
 }
 
 #[test]
@@ -133,7 +141,8 @@ fn a_folder_that_was_replaced_is_followed() {
     let library = Arc::new(Library::new(vec![source(&at)]));
     library.catalog();
     let (sender, changes) = mpsc::channel();
-    let _watches = library.watch(Mode::Auto, move |change| sender.send(change).unwrap_or(())).unwrap();
+    let _watches =
+        library.watch(Mode::Auto, move |change| sender.send(change).unwrap_or(())).unwrap();
     fs::rename(&at, folder.path().join("old")).unwrap();
     write(&at, "mcp-resources/new.md", page("New"));
     let deadline = std::time::Instant::now() + Duration::from_secs(20);

@@ -116,13 +116,24 @@ impl Input {
 }
 
 /// Checks `values` against the declared inputs: the text for each, by name.
-pub(super) fn texts(inputs: &[Input], values: &Map<String, Value>) -> Result<Vec<(String, String)>, InputError> {
-    if let Some(name) = values.keys().find(|name| !inputs.iter().any(|input| input.name == **name)) {
+pub(super) fn texts(
+    inputs: &[Input],
+    values: &Map<String, Value>,
+) -> Result<Vec<(String, String)>, InputError> {
+    if let Some(name) = values.keys().find(|name| !inputs.iter().any(|input| input.name == **name))
+    {
         let known = text::listed(inputs.iter().map(|input| input.name.as_str()));
-        let reason = if known.is_empty() { "unknown argument; there are none".into() } else { format!("unknown argument; expected {known}") };
+        let reason = if known.is_empty() {
+            "unknown argument; there are none".into()
+        } else {
+            format!("unknown argument; expected {known}")
+        };
         return Err(InputError { name: text::one_line(name), reason });
     }
-    inputs.iter().map(|input| Ok((input.name.clone(), input.text(values.get(&input.name))?))).collect()
+    inputs
+        .iter()
+        .map(|input| Ok((input.name.clone(), input.text(values.get(&input.name))?)))
+        .collect()
 }
 
 fn plain(value: &Value) -> String {

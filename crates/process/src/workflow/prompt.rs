@@ -76,7 +76,10 @@ impl Failure for WorkflowError {
             }
             Self::NotATemplate { id, cause } => Report::new(
                 Kind::NotFound,
-                format!("the file of prompt `{id}` cannot be used: line {}: {}", cause.line, cause.message),
+                format!(
+                    "the file of prompt `{id}` cannot be used: line {}: {}",
+                    cause.line, cause.message
+                ),
             ),
             Self::Input(error) => error.report(),
         }
@@ -126,15 +129,21 @@ impl Workflow {
         let texts = input::texts(&prompt.inputs, values)?;
         let footer = self.footer(prompt);
         // The footer is what tells an agent how to go on: it stays when the body is cut.
-        let body = self.template(prompt)?.render(&Filling(&texts), limit.saturating_sub(footer.len()));
+        let body =
+            self.template(prompt)?.render(&Filling(&texts), limit.saturating_sub(footer.len()));
         Ok(body + &footer)
     }
 
     pub(super) fn template(&self, prompt: &Prompt) -> Result<Template, WorkflowError> {
         let unreadable = |cause| WorkflowError::Unreadable { id: prompt.id.clone(), cause };
         let path = RelativePath::new(prompt.file()).map_err(|_| unreadable(ReadError::Escape))?;
-        let text = self.root.read(&path, MAX_FILE).and_then(|contents| contents.into_text()).map_err(unreadable)?;
-        Template::parse(&text).map_err(|cause| WorkflowError::NotATemplate { id: prompt.id.clone(), cause })
+        let text = self
+            .root
+            .read(&path, MAX_FILE)
+            .and_then(|contents| contents.into_text())
+            .map_err(unreadable)?;
+        Template::parse(&text)
+            .map_err(|cause| WorkflowError::NotATemplate { id: prompt.id.clone(), cause })
     }
 
     fn footer(&self, prompt: &Prompt) -> String {
@@ -179,7 +188,11 @@ mod tests {
     fn workflow(meta: &str) -> (tempfile::TempDir, Result<Workflow, String>) {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("prompts")).unwrap();
-        fs::write(folder.path().join("prompts/one.md"), "Do {{what}}{{if .why}} for {{why}}{{end}}.").unwrap();
+        fs::write(
+            folder.path().join("prompts/one.md"),
+            "Do {{what}}{{if .why}} for {{why}}{{end}}.",
+        )
+        .unwrap();
         fs::write(folder.path().join("meta.yaml"), meta).unwrap();
         let root = Root::open(folder.path()).unwrap();
         let opened = Workflow::open(root, &RelativePath::new("meta.yaml").unwrap());
@@ -196,7 +209,9 @@ mod tests {
         let workflow = workflow.unwrap();
         let render = |values: Value| {
             let values = values.as_object().unwrap().clone();
-            workflow.render(&workflow.prompts()[0], &values, 10_000).map_err(|e| Report::from(e).to_string())
+            workflow
+                .render(&workflow.prompts()[0], &values, 10_000)
+                .map_err(|e| Report::from(e).to_string())
         };
         assert_eq!(
             render(json!({"what": "it {{why}}", "why": "fun"})).unwrap(),
@@ -205,8 +220,14 @@ mod tests {
         );
         assert_eq!(render(json!({})).unwrap_err(), "/what: required");
         assert_eq!(render(json!({"what": 1})).unwrap_err(), "/what: expected string");
-        assert_eq!(render(json!({"what": "a", "why": "x"})).unwrap_err(), "/why: expected one of fun, profit");
-        assert_eq!(render(json!({"what": "a", "times": 1.5})).unwrap_err(), "/times: expected integer");
+        assert_eq!(
+            render(json!({"what": "a", "why": "x"})).unwrap_err(),
+            "/why: expected one of fun, profit"
+        );
+        assert_eq!(
+            render(json!({"what": "a", "times": 1.5})).unwrap_err(),
+            "/times: expected integer"
+        );
         assert_eq!(
             render(json!({"what": "a", "x": 1})).unwrap_err(),
             "/x: unknown argument; expected `what`, `why`, `times`"
@@ -219,7 +240,10 @@ mod tests {
         let workflow = workflow.unwrap();
         let values = json!({"what": "x".repeat(1_000)}).as_object().unwrap().clone();
         let text = workflow.render(&workflow.prompts()[0], &values, 200).unwrap();
-        assert!(text.len() <= 200 && text.contains("truncated") && text.ends_with("next: `two`\n"), "{text}");
+        assert!(
+            text.len() <= 200 && text.contains("truncated") && text.ends_with("next: `two`\n"),
+            "{text}"
+        );
     }
 
     #[test]

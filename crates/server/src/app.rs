@@ -1,0 +1,274 @@
+//! `App`: everything a tool may use, shared by all connections.
+
+mod board;
+mod knowledge;
+mod process;
+mod workflow;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rutter_base::failure::{Kind, Problem, Report};
+use rutter_base::text;
+use rutter_base::watch::{Mode, Watch};
+use rutter_board::StateFiles;
+use rutter_library::Library;
+use rutter_process::guide::Guide;
+use rutter_process::workflow::Workflow;
+
+use crate::changes::{Change, Changes, Notice};
+use crate::module::{Module, ModuleId};
+use crate::scope::Scope;
+use crate::tool::Entry;
+use crate::tools;
+
+/// Who the server says it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// How to use it, for agents.
+    pub instructions: Option<String>,
+}
+
+/// What bounds every answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The bytes of one text in an answer.
+    pub payload: usize,
+    /// The entries on one page of a list.
+    pub page: usize,
+    /// How long a tool may take.
+    pub deadline: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { payload: 1024 * 1024, page: 200, deadline: Duration::from_secs(60) }
+    }
+}
+
+/// What the parts of an [`App`] are made of.
+#[derive(Debug, Default)]
+pub struct Parts {
+    /// Documents and prompts.
+    pub library: Option<Arc<Library>>,
+    /// How work is done here.
+    pub guide: Option<Arc<Guide>>,
+    /// Prompts that follow each other.
+    pub workflow: Option<Arc<Workflow>>,
+    /// Where the work is recorded.
+    pub state_files: Option<Arc<StateFiles>>,
+}
+
+/// Everything a tool may use.
+pub struct App {
+    identity: Identity,
+    scope: Scope,
+    limits: Limits,
+    parts: Parts,
+    modules: Vec<Arc<dyn Module>>,
+    toolbox: BTreeMap<String, Entry>,
+    descriptions: BTreeMap<String, String>,
+    changes: Changes,
+}
+
+impl std::fmt::Debug for App {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("App").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+impl App {
+    /// Puts the parts together. Two tools of one name are an error that names both owners.
+    pub fn new(
+        identity: Identity,
+        scope: Scope,
+        limits: Limits,
+        parts: Parts,
+        descriptions: BTreeMap<String, String>,
+    ) -> Result<Self, Report> {
+        let mut modules: Vec<Arc<dyn Module>> = Vec::new();
+        if let Some(library) = &parts.library {
+            modules.push(Arc::new(knowledge::Knowledge(Arc::clone(library))));
+        }
+        if let Some(guide) = &parts.guide {
+            modules.push(Arc::new(process::Process(Arc::clone(guide))));
+        }
+        if let Some(workflow) = &parts.workflow {
+            modules.push(Arc::new(workflow::Prompts(Arc::clone(workflow))));
+        }
+        if parts.state_files.is_some() {
+            modules.push(Arc::new(board::Board));
+        }
+        #[cfg(feature = "conformance")]
+        modules.push(Arc::new(crate::conformance::Fixtures::default()));
+        let toolbox = toolbox(&modules)?;
+        if let Some(unknown) = descriptions.keys().find(|name| !toolbox.contains_key(*name)) {
+            let report = Report::new(
+                Kind::Invalid,
+                format!("`tools` describes `{unknown}`, which is no tool here"),
+            );
+            return Err(match text::closest(unknown, toolbox.keys().map(String::as_str)) {
+                Some(meant) => report.hint(format!("did you mean `{meant}`?")),
+                None => report,
+            });
+        }
+        let changes = Changes::default();
+        Ok(Self { identity, scope, limits, parts, modules, toolbox, descriptions, changes })
+    }
+
+    /// Who the server says it is.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// What any caller of this process may see at most.
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    /// What bounds every answer.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// The parts that are on.
+    pub fn modules(&self) -> &[Arc<dyn Module>] {
+        &self.modules
+    }
+
+    /// The change bus.
+    pub fn changes(&self) -> &Changes {
+        &self.changes
+    }
+
+    /// The tools that `scope` admits, in order of name.
+    pub fn tools<'a>(&'a self, scope: &'a Scope) -> impl Iterator<Item = &'a Entry> {
+        self.toolbox.values().filter(|entry| scope.admits(entry.subject()))
+    }
+
+    /// A tool that `scope` admits. One that it hides is not told from one that does not exist.
+    pub fn tool(&self, name: &str, scope: &Scope) -> Option<&Entry> {
+        self.toolbox.get(name).filter(|entry| scope.admits(entry.subject()))
+    }
+
+    /// The description that the operator gave a tool.
+    pub fn description_of(&self, tool: &str) -> Option<&str> {
+        self.descriptions.get(tool).map(String::as_str)
+    }
+
+    /// Whether no list of tools, resources or prompts can change while the process lives.
+    pub fn is_immutable(&self) -> bool {
+        self.modules.iter().all(|module| module.is_immutable())
+    }
+
+    /// What is wrong with the content of all modules.
+    pub fn problems(&self) -> Vec<(ModuleId, Problem)> {
+        let of = |module: &Arc<dyn Module>| {
+            let id = module.id();
+            module.problems().into_iter().map(move |problem| (id, problem)).collect::<Vec<_>>()
+        };
+        self.modules.iter().flat_map(of).collect()
+    }
+
+    /// Watches all files and announces what changes, until the returned value is dropped.
+    pub fn watch(self: &Arc<Self>, mode: Mode) -> std::io::Result<Vec<Watch>> {
+        let Some(library) = &self.parts.library else { return Ok(Vec::new()) };
+        let app = Arc::clone(self);
+        library.watch(mode, move |difference| {
+            let catalog = app.parts.library.as_ref().map(|library| library.catalog());
+            let skipped = catalog.as_ref().map_or(0, |catalog| catalog.skipped());
+            let updated = difference.updated.len();
+            tracing::info!(event = "content_reloaded", updated, skipped, "content changed on disk");
+            if difference.documents {
+                app.changes.announce(Change::Resources);
+            }
+            if difference.prompts {
+                app.changes.announce(Change::Prompts);
+            }
+            for uri in difference.updated {
+                app.changes.announce(Change::Resource(uri));
+            }
+            let text = format!(
+                "content changed on disk: {updated} documents updated, {skipped} files skipped"
+            );
+            app.changes.announce(Change::Notice(Notice { warning: skipped > 0, text }));
+        })
+    }
+
+    /// Works with the library where reading files may block.
+    pub async fn with_library<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Library) -> T + Send + 'static,
+    ) -> Result<T, Report> {
+        let library = self.parts.library.clone().ok_or_else(|| off(ModuleId::Knowledge))?;
+        let immutable = library.is_immutable();
+        blocking(immutable, move || work(&library)).await
+    }
+
+    /// Works with the process where reading files may block.
+    pub async fn with_guide<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Guide) -> T + Send + 'static,
+    ) -> Result<T, Report> {
+        let guide = self.parts.guide.clone().ok_or_else(|| off(ModuleId::Process))?;
+        let immutable = guide.is_immutable();
+        blocking(immutable, move || work(&guide)).await
+    }
+
+    /// Works with the board's files where that may block.
+    pub async fn with_state_files<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&StateFiles) -> T + Send + 'static,
+    ) -> Result<T, Report> {
+        let files = self.parts.state_files.clone().ok_or_else(|| off(ModuleId::Board))?;
+        blocking(false, move || work(&files)).await
+    }
+
+    /// The stages of the process.
+    pub fn stage_names(&self) -> impl Iterator<Item = &str> {
+        self.parts.guide.iter().flat_map(|guide| guide.stages()).map(|stage| stage.id.as_str())
+    }
+}
+
+/// Runs work that may wait for a disk on a thread that may wait, and work that cannot at once.
+pub async fn blocking<T: Send + 'static>(
+    immutable: bool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Report> {
+    if immutable {
+        return Ok(work());
+    }
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| Report::new(Kind::Internal, "internal error").because(&error))
+}
+
+fn off(module: ModuleId) -> Report {
+    Report::new(Kind::Refused, format!("the module `{}` is off", module.as_str()))
+}
+
+/// The table and what the modules' content makes, by name.
+fn toolbox(modules: &[Arc<dyn Module>]) -> Result<BTreeMap<String, Entry>, Report> {
+    let on = |entry: &Entry| modules.iter().any(|module| module.id() == entry.module());
+    let declared = tools::table().into_iter().filter(on);
+    let made = modules.iter().flat_map(|module| module.tools());
+    let mut toolbox: BTreeMap<String, Entry> = BTreeMap::new();
+    for entry in declared.chain(made) {
+        if let Some(first) = toolbox.get(entry.name()) {
+            let (name, one, other) =
+                (entry.name(), first.module().as_str(), entry.module().as_str());
+            return Err(Report::new(
+                Kind::Invalid,
+                format!("two tools are called `{name}`: one of the module `{one}` and one of the module `{other}`"),
+            )
+            .hint("rename one of them"));
+        }
+        toolbox.insert(entry.name().to_owned(), entry);
+    }
+    Ok(toolbox)
+}

@@ -1,0 +1,134 @@
+//! The command line: one file a verb.
+
+mod check;
+mod completions;
+mod doctor;
+mod init;
+mod screen;
+mod serve;
+mod tools;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use rutter_base::failure::{Kind, Report};
+use rutter_base::root::Root;
+
+use crate::profiles::Profile;
+use crate::settings::Environment;
+use crate::setup::{Request, Setup};
+use screen::Screen;
+
+/// One MCP server for what agents need to know, how work is done, and where it is recorded
+#[derive(Debug, Parser)]
+#[command(name = "rutter", version, propagate_version = true, arg_required_else_help = true)]
+#[command(after_help = "Examples:
+  rutter serve                        serve this folder to a client over stdio
+  rutter serve --transport http       serve it to many clients over HTTP
+  claude mcp add rutter -- rutter serve
+  rutter init                         make this folder a project of your own
+  rutter tools --profile acm          what an agent would see, and what it costs
+  rutter doctor                       what is served, what is wrong, how to mend it")]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Serve this folder to MCP clients
+    #[command(visible_alias = "mcp")]
+    Serve(serve::Serve),
+    /// Make this folder a project: configuration, editable content, client wiring
+    Init(init::Init),
+    /// Check the content for mistakes
+    Check(check::Check),
+    /// Show the tools that a session would see, and what they cost
+    Tools(tools::Tools),
+    /// Say what is served, what is wrong and how to mend it
+    Doctor(doctor::Doctor),
+    /// Print the completion script of a shell
+    Completions(completions::Completions),
+}
+
+/// What decides what is served.
+#[derive(Debug, Clone, Args)]
+struct Serving {
+    /// The configuration file [default: rutter.yaml or mcp-metadata.yaml, if there is one]
+    #[arg(short, long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Show only one kind of server's surface
+    #[arg(long, value_name = "NAME")]
+    profile: Option<Profile>,
+    /// Hide every tool that writes
+    #[arg(long)]
+    read_only: bool,
+}
+
+impl Serving {
+    fn setup(&self, surroundings: &Surroundings) -> Result<Setup, Report> {
+        let request = Request {
+            config: self.config.clone(),
+            profile: self.profile,
+            read_only: self.read_only,
+        };
+        Setup::new(&request, &surroundings.environment, &surroundings.folder)
+    }
+}
+
+/// Where the command runs.
+struct Surroundings {
+    folder: PathBuf,
+    environment: Environment,
+}
+
+impl Surroundings {
+    fn look() -> Result<Self, Report> {
+        let unusable = |error: std::io::Error| {
+            Report::new(
+                Kind::Invalid,
+                format!("the working directory cannot be used: {}", error.kind()),
+            )
+        };
+        let folder = std::env::current_dir().map_err(unusable)?;
+        let environment = Environment::load(&Root::open(&folder).map_err(unusable)?)?;
+        Ok(Self { folder, environment })
+    }
+}
+
+/// Everything went well.
+const FINE: u8 = 0;
+/// The content has errors.
+const FOUND_ERRORS: u8 = 1;
+/// The command line or the configuration is wrong.
+const MISUSED: u8 = 2;
+
+/// Runs a command.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors: they go to standard output with code 0.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(MISUSED));
+        }
+    };
+    let outcome = Surroundings::look().and_then(|surroundings| match cli.verb {
+        Verb::Serve(verb) => verb.run(&surroundings),
+        Verb::Init(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+        Verb::Check(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+        Verb::Tools(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+        Verb::Doctor(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+        Verb::Completions(verb) => verb.run(&mut Cli::command(), &mut Screen::stdout()),
+    });
+    match outcome {
+        Ok(code) => ExitCode::from(code),
+        Err(report) => {
+            Screen::stderr()
+                .line(&format!("rutter: {}", rutter_base::text::one_line(&report.to_string())));
+            ExitCode::from(MISUSED)
+        }
+    }
+}

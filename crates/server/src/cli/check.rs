@@ -1,0 +1,108 @@
+//! `rutter check`
+
+use clap::{Args, ValueEnum};
+use rutter_base::failure::{Problem, Report, Severity};
+use rutter_base::text::one_line;
+use serde::Serialize;
+
+use super::screen::{Screen, Style};
+use super::{FINE, FOUND_ERRORS, Serving, Surroundings};
+use crate::module::ModuleId;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit code: 0 when there are no errors, 1 when there are, 2 when the configuration is wrong.
+
+Examples:
+  rutter check
+  rutter check --format github    as annotations of a pull request
+  rutter check --json"
+)]
+pub(super) struct Check {
+    #[command(flatten)]
+    serving: Serving,
+    /// Print JSON: the same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// How the problems are printed
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// Annotations of GitHub Actions
+    Github,
+}
+
+#[derive(Serialize)]
+struct Found {
+    module: ModuleId,
+    #[serde(flatten)]
+    problem: Problem,
+}
+
+#[derive(Serialize)]
+struct Findings {
+    problems: Vec<Found>,
+    errors: usize,
+    warnings: usize,
+}
+
+impl Check {
+    pub(super) fn run(
+        &self,
+        surroundings: &Surroundings,
+        screen: &mut Screen,
+    ) -> Result<u8, Report> {
+        let app = self.serving.setup(surroundings)?.app;
+        let problems: Vec<Found> =
+            app.problems().into_iter().map(|(module, problem)| Found { module, problem }).collect();
+        let count =
+            |severity| problems.iter().filter(|found| found.problem.severity == severity).count();
+        let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+        let findings = Findings { problems, errors, warnings };
+        match if self.json { Format::Json } else { self.format } {
+            Format::Text => print_text(&findings, screen),
+            Format::Json => screen.json(&findings),
+            Format::Github => print_github(&findings, screen),
+        }
+        Ok(if errors == 0 { FINE } else { FOUND_ERRORS })
+    }
+}
+
+fn print_text(findings: &Findings, screen: &mut Screen) {
+    for found in &findings.problems {
+        let label = match found.problem.severity {
+            Severity::Error => screen.styled(Style::Bad, "error"),
+            Severity::Warning => screen.styled(Style::Warning, "warning"),
+        };
+        screen.line(&format!("{label}: {}", one_line(&found.problem.to_string())));
+    }
+    let summary = match (findings.errors, findings.warnings) {
+        (0, 0) => screen.styled(Style::Good, "no problems found"),
+        (errors, warnings) => format!("{errors} errors, {warnings} warnings"),
+    };
+    screen.line(&summary);
+}
+
+fn print_github(findings: &Findings, screen: &mut Screen) {
+    for Found { problem, .. } in &findings.problems {
+        let severity = match problem.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        let line = problem.line.map_or_else(String::new, |line| format!(",line={line}"));
+        let file = escape(&problem.file).replace(':', "%3A").replace(',', "%2C");
+        screen.line(&format!("::{severity} file={file}{line}::{}", escape(&problem.message)));
+    }
+}
+
+/// As the workflow commands of GitHub Actions want data to be written.
+fn escape(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}

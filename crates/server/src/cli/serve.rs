@@ -1,0 +1,243 @@
+//! `rutter serve`
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use rutter_base::failure::{Kind, Report};
+use rutter_base::secret::Secrets;
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::filter::LevelFilter;
+
+use super::screen::Screen;
+use super::{FINE, Serving, Surroundings};
+use crate::logging::{self, Format};
+use crate::settings::Variable;
+use crate::setup::Setup;
+use crate::transport::{http, stdio};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  rutter serve                                  over stdio, for one client that starts it
+  rutter serve --transport http --port 8080     over HTTP, at http://127.0.0.1:8080/mcp
+  rutter serve --profile acm --read-only        only the process tools, nothing that writes
+  rutter serve --log-format text                with a log for people, on standard error")]
+pub(super) struct Serve {
+    #[command(flatten)]
+    serving: Serving,
+    /// How clients connect [default: stdio]
+    #[arg(short, long)]
+    transport: Option<Transport>,
+    /// The interface to listen on over HTTP [default: 127.0.0.1]
+    #[arg(short = 'H', long)]
+    host: Option<String>,
+    /// The port to listen on over HTTP; 0 takes a free one [default: 8080]
+    #[arg(short, long)]
+    port: Option<u16>,
+    /// The least grave level that is logged [default: info]
+    #[arg(long, value_name = "LEVEL", value_parser = ["off", "error", "warn", "info", "debug", "trace"])]
+    log_level: Option<String>,
+    /// How the log on standard error looks [default: json]
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<Format>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Transport {
+    /// Standard input and output
+    Stdio,
+    /// Streamable HTTP at /mcp
+    Http,
+    /// The same as http
+    Sse,
+}
+
+const DEFAULT_HOST: &str = "127.0.0.1";
+const DEFAULT_PORT: u16 = 8080;
+
+/// How long open connections may take to end.
+const DRAIN: Duration = Duration::from_secs(5);
+
+impl Serve {
+    pub(super) fn run(&self, surroundings: &Surroundings) -> Result<u8, Report> {
+        let environment = &surroundings.environment;
+        let transport = match self.transport {
+            Some(transport) => transport,
+            None => environment
+                .parse(
+                    Variable::TRANSPORT,
+                    |name| Transport::from_str(name, true).ok(),
+                    "stdio, http or sse",
+                )?
+                .unwrap_or(Transport::Stdio),
+        };
+        let level = match &self.log_level {
+            Some(name) => logging::level(name),
+            None => environment.parse(
+                Variable::LOG_LEVEL,
+                logging::level,
+                "error, warn, info, debug or trace",
+            )?,
+        };
+        let format = match self.log_format {
+            Some(format) => Some(format),
+            None => environment.parse(
+                Variable::LOG_FORMAT,
+                |name| Format::from_str(name, true).ok(),
+                "json or text",
+            )?,
+        };
+        let setup = self.serving.setup(surroundings)?;
+        logging::start(
+            level.unwrap_or(LevelFilter::INFO),
+            format.unwrap_or_default(),
+            Secrets::new(environment.secrets()),
+        );
+        log_start(&setup, surroundings, transport);
+        match transport {
+            Transport::Stdio => over_stdio(&setup)?,
+            Transport::Http | Transport::Sse => self.over_http(&setup, surroundings)?,
+        }
+        tracing::info!(event = "server_stop", "the server stopped");
+        Ok(FINE)
+    }
+
+    fn over_http(&self, setup: &Setup, surroundings: &Surroundings) -> Result<(), Report> {
+        let environment = &surroundings.environment;
+        let host = self.host.as_deref().or_else(|| environment.get(Variable::HOST));
+        let host = host.or(setup.http.host.as_deref()).unwrap_or(DEFAULT_HOST).to_owned();
+        let port = match self.port {
+            Some(port) => Some(port),
+            None => environment.parse(Variable::PORT, |port| port.parse().ok(), "a port number")?,
+        };
+        let port = port.or(setup.http.port).unwrap_or(DEFAULT_PORT);
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(no_runtime)?;
+        let result = runtime.block_on(async {
+            let listening = http::Listening::on(&host, port).await.map_err(|error| {
+                Report::new(Kind::Invalid, format!("cannot listen on {host}:{port}: {}", error.kind()))
+                    .hint("choose another with --host and --port")
+            })?;
+            let url = listening.url();
+            if !is_loopback(&host) {
+                tracing::warn!(event = "open_to_network", host, "anyone who reaches this address can use the server");
+            }
+            tracing::info!(event = "listening", url);
+            if std::io::stderr().is_terminal() {
+                Screen::stderr().line(&format!("Connect a client: claude mcp add --transport http rutter {url}"));
+            }
+            let shutdown = stop_on_signals();
+            let _watches = watch(setup);
+            let names = std::iter::once(host.clone()).chain(setup.http.public_names.iter().cloned()).collect();
+            let served = listening.serve(setup.app.clone(), names, shutdown.clone());
+            tokio::select! {
+                served = served => served.map_err(|error| Report::new(Kind::Internal, "the server failed").because(&error)),
+                () = async { shutdown.cancelled().await; tokio::time::sleep(DRAIN).await } => Ok(()),
+            }
+        });
+        runtime.shutdown_background();
+        result
+    }
+}
+
+fn over_stdio(setup: &Setup) -> Result<(), Report> {
+    if std::io::stdin().is_terminal() {
+        explain(&mut Screen::stderr());
+    }
+    // One thread: a message has nowhere to wait for another one.
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(no_runtime)?;
+    runtime.block_on(async {
+        let shutdown = stop_on_signals();
+        let _watches = watch(setup);
+        stdio::serve(setup.app.clone(), shutdown).await;
+    });
+    // A thread may still wait for standard input, and nothing can wake it.
+    runtime.shutdown_background();
+    Ok(())
+}
+
+fn no_runtime(error: std::io::Error) -> Report {
+    Report::new(Kind::Internal, format!("the server cannot start: {}", error.kind()))
+}
+
+fn watch(setup: &Setup) -> Vec<rutter_base::watch::Watch> {
+    setup.app.watch(setup.watch).unwrap_or_else(|error| {
+        tracing::warn!(event = "watch_failed", cause = %error, "changes of files are not noticed");
+        Vec::new()
+    })
+}
+
+/// A token that is cancelled when the process is asked to end.
+fn stop_on_signals() -> CancellationToken {
+    let shutdown = CancellationToken::new();
+    let token = shutdown.clone();
+    tokio::spawn(async move {
+        asked_to_end().await;
+        token.cancel();
+    });
+    shutdown
+}
+
+#[cfg(unix)]
+async fn asked_to_end() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut interrupt), Ok(mut terminate)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn asked_to_end() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost")
+        || host
+            .trim_matches(['[', ']'])
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+fn log_start(setup: &Setup, surroundings: &Surroundings, transport: Transport) {
+    let identity = setup.app.identity();
+    let config = setup.config_file.as_deref().map(|path| path.display().to_string());
+    let origins: Vec<String> =
+        setup.origins.iter().map(|origin| format!("{}: {}", origin.kind, origin.place)).collect();
+    tracing::info!(
+        event = "server_start",
+        name = identity.name,
+        version = identity.version,
+        transport = ?transport,
+        profile = setup.profile.map(super::Profile::as_str),
+        read_only = setup.read_only,
+        config,
+        content = origins.join("; "),
+        watch = ?setup.watch,
+        payload_limit = setup.app.limits().payload,
+        environment = logging::object(&surroundings.environment.shown()),
+        "the server started"
+    );
+}
+
+/// A person started the server by hand: it is waiting for JSON, and says what to do instead.
+fn explain(screen: &mut Screen) {
+    screen.line(
+        "This is an MCP server: it waits for a client on standard input. Connect one:\n\
+         \n  Claude Code   claude mcp add rutter -- rutter serve\
+         \n  Codex         codex mcp add rutter -- rutter serve\
+         \n  Gemini        gemini mcp add rutter rutter serve\
+         \n  Cursor        .cursor/mcp.json   {\"mcpServers\": {\"rutter\": {\"command\": \"rutter\", \"args\": [\"serve\"]}}}\
+         \n  VS Code       .vscode/mcp.json   {\"servers\": {\"rutter\": {\"command\": \"rutter\", \"args\": [\"serve\"]}}}\
+         \n\nPress Ctrl-C to end.",
+    );
+}

@@ -1,0 +1,97 @@
+//! `rutter tools`
+
+use clap::Args;
+use rutter_base::failure::Report;
+use serde::Serialize;
+
+use super::screen::{Screen, Style};
+use super::{FINE, Serving, Surroundings};
+use crate::module::ModuleId;
+
+/// How many bytes of a definition make a token: measured tokenizers give 3.5 to 4.5 for JSON.
+const BYTES_PER_TOKEN: usize = 4;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  rutter tools                    everything that this folder serves
+  rutter tools --profile acm      what a session with that profile would see
+  rutter tools --read-only --json")]
+pub(super) struct Tools {
+    #[command(flatten)]
+    serving: Serving,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Listing {
+    tools: Vec<Row>,
+    total: Cost,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    module: ModuleId,
+    #[serde(flatten)]
+    cost: Cost,
+}
+
+/// What a definition costs an agent in every session.
+#[derive(Serialize, Clone, Copy)]
+struct Cost {
+    bytes: usize,
+    tokens: usize,
+}
+
+impl Cost {
+    fn of(bytes: usize) -> Self {
+        Self { bytes, tokens: bytes.div_ceil(BYTES_PER_TOKEN) }
+    }
+}
+
+impl Tools {
+    pub(super) fn run(
+        &self,
+        surroundings: &Surroundings,
+        screen: &mut Screen,
+    ) -> Result<u8, Report> {
+        let app = self.serving.setup(surroundings)?.app;
+        let rows = app.tools(app.scope()).map(|entry| {
+            let definition = serde_json::to_vec(&entry.definition(&app)).unwrap_or_default();
+            Row {
+                name: entry.name().to_owned(),
+                module: entry.module(),
+                cost: Cost::of(definition.len()),
+            }
+        });
+        let tools: Vec<Row> = rows.collect();
+        let total = Cost::of(tools.iter().map(|row| row.cost.bytes).sum());
+        let listing = Listing { tools, total };
+        if self.json {
+            screen.json(&listing)
+        } else {
+            print(&listing, screen)
+        }
+        Ok(FINE)
+    }
+}
+
+fn print(listing: &Listing, screen: &mut Screen) {
+    let width = listing.tools.iter().map(|row| row.name.len()).max().unwrap_or(0).max(5);
+    let heading = format!("{:width$}  {:10}  {:>6}  {:>6}", "tool", "module", "bytes", "tokens");
+    screen.line(&screen.styled(Style::Heading, &heading));
+    for Row { name, module, cost } in &listing.tools {
+        let Cost { bytes, tokens } = cost;
+        screen.line(&format!("{name:width$}  {:10}  {bytes:>6}  {tokens:>6}", module.as_str()));
+    }
+    let Cost { bytes, tokens } = listing.total;
+    let count = match listing.tools.len() {
+        1 => "1 tool".to_owned(),
+        count => format!("{count} tools"),
+    };
+    let total = format!("{count:width$}  {:10}  {bytes:>6}  {tokens:>6}", "");
+    screen.line(&screen.styled(Style::Heading, &total));
+    screen.line(&screen.styled(Style::Faint, "tokens are estimated at 4 bytes each"));
+}

@@ -1,0 +1,199 @@
+//! The configuration file: what was written, checked for shape.
+//!
+//! It is a superset of `mcp-metadata.yaml`. What it means (which folders are opened, what is
+//! detected where it says nothing) is decided in [`crate::setup`].
+
+use rutter_base::failure::{Kind, Report};
+use rutter_base::text;
+use rutter_base::watch::Mode;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_saphyr::Spanned;
+
+/// A configuration file. Every path in it is relative to the file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Who the server says it is
+    pub server: Server,
+    /// Where documents and prompts come from
+    pub content: Option<Vec<Content>>,
+    /// Descriptions that replace the built-in ones
+    pub tools: Vec<ToolDescription>,
+    /// How work is done here
+    pub process: Option<Process>,
+    /// Prompts that follow each other
+    pub workflow: Option<Workflow>,
+    /// Where the work is recorded
+    pub board: Option<Board>,
+    /// What bounds every answer
+    pub limits: Limits,
+    /// How changes of files are noticed: auto, poll or off
+    pub watch: Option<Mode>,
+    /// Where the server listens with `--transport http`
+    pub http: Http,
+}
+
+/// Who the server says it is.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Server {
+    /// The name that clients see
+    pub name: Option<String>,
+    /// The version that clients see
+    pub version: Option<String>,
+    /// How to use the server, for agents
+    pub instructions: Option<String>,
+}
+
+/// A place with documents and prompts.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Content {
+    /// Its name: a part of every URI
+    pub name: Spanned<String>,
+    /// What it holds, for agents
+    #[serde(default)]
+    pub description: String,
+    /// The folder
+    pub path: Spanned<String>,
+}
+
+/// A description that replaces the built-in one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolDescription {
+    /// The tool
+    pub name: String,
+    /// When to use it
+    pub description: String,
+}
+
+/// How work is done here.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Process {
+    /// The folder with `process.yaml` and the files that it names
+    pub root: Spanned<String>,
+}
+
+/// Prompts that follow each other.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workflow {
+    /// The metadata file
+    pub prompts: Spanned<String>,
+}
+
+/// Where the work is recorded.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Board {
+    /// The folder, usually `.ralph`
+    pub path: Spanned<String>,
+}
+
+/// What bounds every answer.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// The bytes of one text in an answer; 1 MiB unless set
+    pub payload: Option<Spanned<usize>>,
+}
+
+/// Where the server listens.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Http {
+    /// The interface
+    pub host: Option<String>,
+    /// The port
+    pub port: Option<u16>,
+    /// The names under which clients reach the server
+    pub public_names: Vec<String>,
+}
+
+impl Config {
+    /// Reads a configuration. An error is one line that names the key, the file and the line.
+    pub fn parse(file: &str, text: &str) -> Result<Self, Report> {
+        // An empty file configures nothing, which is fine; the parser would miss a document.
+        if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
+            return Ok(Self::default());
+        }
+        rutter_base::yaml::parse_with_path(text).map_err(|(path, error)| {
+            let line = error.line.map_or_else(String::new, |line| format!(":{line}"));
+            Report::new(Kind::Invalid, format!("{file}{line}: {}", explain(&path, &error.message)))
+        })
+    }
+}
+
+/// The parser's words as an operator's, with the key.
+fn explain(path: &str, message: &str) -> String {
+    let quoted = |text: &str| text.split('`').nth(1).map(str::to_owned);
+    if let Some(rest) = message.strip_prefix("unknown field")
+        && let Some(key) = quoted(rest)
+    {
+        let known: Vec<&str> = rest.split('`').skip(3).step_by(2).collect();
+        let parent = path.strip_suffix(&key).unwrap_or(path).trim_end_matches('.');
+        let place = if parent.is_empty() { String::new() } else { format!(" in `{parent}`") };
+        let hint = match text::closest(&key, known.iter().copied()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("the keys are {}", text::listed(known)),
+        };
+        return format!("unknown key `{}`{place}; {hint}", text::one_line(&key));
+    }
+    let key = if path.is_empty() || path == "." { String::new() } else { format!("`{path}`: ") };
+    if let Some(rest) = message.strip_prefix("missing field")
+        && let Some(field) = quoted(rest)
+    {
+        return format!("{key}`{field}` is missing");
+    }
+    format!("{key}{message}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(Config::parse("rutter.yaml", text).unwrap_err().to_string(), expected);
+    }
+
+    #[test]
+    fn errors_name_the_key_the_file_and_the_line() {
+        check(
+            "server: {name: a}\ncontnet: []\n",
+            "rutter.yaml:2: unknown key `contnet`; did you mean `content`?",
+        );
+        check(
+            "server:\n  nmae: a\n",
+            "rutter.yaml:2: unknown key `nmae` in `server`; did you mean `name`?",
+        );
+        check(
+            "content:\n  - name: docs\n    path: [a]\n",
+            "rutter.yaml:3: `content[0].path`: expected string scalar",
+        );
+        check("content:\n  - name: docs\n", "");
+        check("content: docs\n", "");
+        check("http: {port: 99999}\n", "");
+        check("watch: sometimes\n", "");
+        check("server: [\n", "");
+        check("a: &a [*a]\n", "");
+        check("- a\n", "");
+    }
+
+    #[test]
+    fn the_specified_file_is_understood() {
+        let config = Config::parse(
+            "mcp-metadata.yaml",
+            "server:\n  name: x\n  version: 1.2.0\n  instructions: |\n    Use it.\ncontent:\n  - name: docs\n    \
+             description: d\n    path: ./docs\ntools:\n  - name: search\n    description: s\n",
+        )
+        .unwrap();
+        assert_eq!(config.server.version.as_deref(), Some("1.2.0"));
+        assert_eq!(config.content.unwrap()[0].path.value, "./docs");
+        assert!(Config::parse("rutter.yaml", "").unwrap().content.is_none());
+        assert!(Config::parse("rutter.yaml", "# nothing\n\n").unwrap().content.is_none());
+    }
+}

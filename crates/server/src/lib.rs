@@ -1,0 +1,21 @@
+//! Rutter's server: the only crate that knows MCP, HTTP, the command line, the environment and
+//! standard output. `ARCHITECTURE.md` at the root of the repository is the map.
+
+pub mod app;
+pub mod changes;
+pub mod cli;
+pub mod config;
+#[cfg(feature = "conformance")]
+mod conformance;
+pub mod logging;
+pub mod mcp;
+pub mod module;
+pub mod pack;
+pub mod profiles;
+pub mod schema;
+pub mod scope;
+pub mod settings;
+pub mod setup;
+pub mod tool;
+pub mod tools;
+pub mod transport;

@@ -1,0 +1,263 @@
+//! Logs on standard error: one JSON object a line, or text for people.
+//!
+//! A layer of our own, because two things no library's formatter does are promises here: a value
+//! under a name that holds a secret, and the value of a configured secret wherever it stands,
+//! never reach the stream.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+use std::io::Write;
+use std::sync::OnceLock;
+
+use chrono::{SecondsFormat, Utc};
+use rutter_base::secret::{self, REDACTED, Secrets};
+use serde_json::{Map, Value};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::{Context, SubscriberExt};
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt;
+
+/// How a line looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Format {
+    /// One JSON object a line.
+    #[default]
+    Json,
+    /// For people.
+    Text,
+}
+
+/// Starts logging. Panics become log lines too: nothing else may write to the streams.
+pub fn start(level: LevelFilter, format: Format, secrets: Secrets) {
+    // The SDK warns about every error response that we send on purpose.
+    let sdk = level.min(LevelFilter::ERROR).max(if level >= LevelFilter::DEBUG {
+        level
+    } else {
+        LevelFilter::OFF
+    });
+    let filter = Targets::new().with_target("rutter_server", level).with_default(sdk);
+    let layer = Lines { format, secrets, stream: || Box::new(std::io::stderr()) };
+    // A second start, as in tests, keeps the first.
+    let _ = tracing_subscriber::registry().with(layer.with_filter(filter)).try_init();
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        let payload = panic.payload();
+        let said = payload.downcast_ref::<&str>().copied().map(str::to_owned);
+        let said = said.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
+        tracing::error!(event = "panic", place, "{said}");
+    }));
+}
+
+struct Lines {
+    format: Format,
+    secrets: Secrets,
+    stream: fn() -> Box<dyn Write>,
+}
+
+/// The fields of a span, kept for the events inside of it.
+struct SpanFields(Map<String, Value>);
+
+#[derive(Default)]
+struct Fields(Map<String, Value>);
+
+impl Fields {
+    fn put(&mut self, field: &Field, value: Value) {
+        let value =
+            if secret::is_secret_name(field.name()) { Value::from(REDACTED) } else { value };
+        self.0.insert(field.name().to_owned(), value);
+    }
+}
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.put(field, Value::from(format!("{value:?}")));
+    }
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.put(field, Value::from(value));
+    }
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.put(field, Value::from(value));
+    }
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.put(field, Value::from(value));
+    }
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.put(field, Value::from(value));
+    }
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        // Three decimals: microseconds, where it is milliseconds.
+        self.put(field, Value::from((value * 1_000.0).round() / 1_000.0));
+    }
+}
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let mut fields = Fields::default();
+        attributes.record(&mut fields);
+        if let Some(span) = context.span(id) {
+            span.extensions_mut().insert(SpanFields(fields.0));
+        }
+    }
+
+    fn on_record(&self, id: &Id, record: &Record<'_>, context: Context<'_, S>) {
+        let mut fields = Fields::default();
+        record.record(&mut fields);
+        if let Some(span) = context.span(id)
+            && let Some(known) = span.extensions_mut().get_mut::<SpanFields>()
+        {
+            known.0.extend(fields.0);
+        }
+    }
+
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        let mut fields = Fields::default();
+        for span in
+            context.event_scope(event).into_iter().flatten().collect::<Vec<_>>().into_iter().rev()
+        {
+            if let Some(known) = span.extensions().get::<SpanFields>() {
+                fields.0.extend(known.0.clone());
+            }
+        }
+        event.record(&mut fields);
+        let line =
+            line(self.format, *event.metadata().level(), event.metadata().target(), fields.0);
+        let line = self.secrets.redact(&line);
+        // Whole lines in one write; a reader that went away is no reason to stop.
+        let _ = (self.stream)().write_all(line.as_bytes());
+    }
+}
+
+/// A line: `ts`, `level`, `event`, `msg`, `correlation_id` where there is one, and the fields.
+fn line(format: Format, level: Level, target: &str, mut fields: Map<String, Value>) -> String {
+    let ts = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
+    let mut take = |name: &str| match fields.shift_remove(name) {
+        Some(Value::String(text)) => Some(text),
+        Some(other) => Some(other.to_string()),
+        None => None,
+    };
+    let event =
+        take("event").unwrap_or_else(|| target.split("::").next().unwrap_or(target).to_owned());
+    let msg = take("message").unwrap_or_else(|| event.replace('_', " "));
+    let correlation_id = take("correlation_id");
+    let mut line = match format {
+        Format::Json => {
+            let mut object = Map::new();
+            object.insert("ts".into(), ts.into());
+            object.insert("level".into(), level.as_str().to_ascii_lowercase().into());
+            object.insert("event".into(), event.into());
+            object.insert("msg".into(), msg.into());
+            if let Some(id) = correlation_id {
+                object.insert("correlation_id".into(), id.into());
+            }
+            // A field given as JSON text is JSON in the line.
+            object.extend(fields.into_iter().map(|(name, value)| (name, embedded(value))));
+            Value::Object(object).to_string()
+        }
+        Format::Text => {
+            let mut line = format!("{ts} {level:5} {event}: {msg}");
+            for (name, value) in fields
+                .into_iter()
+                .chain(correlation_id.map(|id| ("correlation_id".into(), id.into())))
+            {
+                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let _ = write!(line, " {name}={}", rutter_base::text::one_line(&value));
+            }
+            line
+        }
+    };
+    line.push('\n');
+    line
+}
+
+/// Objects go through the tracing macros as text.
+fn embedded(value: Value) -> Value {
+    match &value {
+        Value::String(text) if text.starts_with('{') => serde_json::from_str(text).unwrap_or(value),
+        _ => value,
+    }
+}
+
+/// A map as a field of a log line.
+pub fn object(entries: &BTreeMap<&str, &str>) -> String {
+    serde_json::to_string(entries).unwrap_or_default()
+}
+
+/// The level by its name.
+pub fn level(name: &str) -> Option<LevelFilter> {
+    static NAMES: OnceLock<[(&str, LevelFilter); 6]> = OnceLock::new();
+    let names = NAMES.get_or_init(|| {
+        [
+            ("off", LevelFilter::OFF),
+            ("error", LevelFilter::ERROR),
+            ("warn", LevelFilter::WARN),
+            ("info", LevelFilter::INFO),
+            ("debug", LevelFilter::DEBUG),
+            ("trace", LevelFilter::TRACE),
+        ]
+    });
+    names.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, level)| *level)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    static WRITTEN: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+    struct Sink;
+
+    impl Write for Sink {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            WRITTEN.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn lines_carry_the_request_and_never_a_secret() {
+        let secrets = Secrets::new(["hunter22".into()]);
+        let layer = Lines { format: Format::Json, secrets, stream: || Box::new(Sink) };
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || {
+            let span = tracing::info_span!("request", correlation_id = "c1", method = "tools/call");
+            let _inside = span.enter();
+            tracing::info!(
+                event = "tool_call",
+                tool = "read",
+                ms = 1.23456,
+                api_token = "abc",
+                "hunter22\nnext"
+            );
+        });
+        let text = String::from_utf8(WRITTEN.lock().unwrap().clone()).unwrap();
+        assert_eq!(text.lines().count(), 1);
+        let mut line: Value = serde_json::from_str(&text).unwrap();
+        let ts = line.as_object_mut().unwrap().shift_remove("ts").unwrap();
+        assert!(ts.as_str().unwrap().ends_with('Z'), "{ts}");
+        assert_eq!(
+            line,
+            serde_json::json!({
+                "level": "info", "event": "tool_call", "msg": "[redacted]\nnext", "correlation_id": "c1",
+                "method": "tools/call", "tool": "read", "ms": 1.235, "api_token": "[redacted]",
+            })
+        );
+    }
+
+    #[test]
+    fn text_is_one_line_whatever_is_in_it() {
+        let mut fields = Map::new();
+        fields.insert("event".into(), "x".into());
+        fields.insert("path".into(), "a\nb\u{1b}[2J".into());
+        let line = line(Format::Text, Level::WARN, "t", fields);
+        assert_eq!(line.matches('\n').count(), 1);
+        assert!(!line.contains('\u{1b}'));
+    }
+}

@@ -1,0 +1,558 @@
+//! Both eras of the protocol, thin: each method asks the [`App`] under the caller's [`Scope`].
+//!
+//! The older era opens a session with `initialize`, subscribes to resources one by one and sets
+//! a log level; the newer one describes itself in every request and listens on a stream. What
+//! they show is the same, from the same code.
+
+#![expect(
+    deprecated,
+    reason = "what the newer era dropped (log levels, single subscriptions) the older one still has"
+)]
+
+mod forward;
+mod page;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::FutureExt;
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+    CompletionInfo, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
+    GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    LoggingLevel, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use rmcp::{ErrorData, ServerHandler};
+use rutter_base::failure::{Kind, Report};
+use rutter_base::text;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::app::{App, blocking};
+use crate::module::{Completion, Module};
+use crate::scope::{Scope, Subject};
+use crate::tool::{self, Call};
+
+/// How long a client may keep what cannot change while the process lives. A new version of the
+/// binary may bring another pack, so it is minutes, not days.
+const IMMUTABLE_TTL_MS: u64 = 60_000;
+/// Everything that is read from files may change at any time.
+const MUTABLE_TTL_MS: u64 = 0;
+
+/// One connection, or one request of a connectionless client.
+#[derive(Debug, Clone)]
+pub struct Handler {
+    app: Arc<App>,
+    scope: Scope,
+    connection: Arc<Connection>,
+    shutdown: CancellationToken,
+}
+
+/// What the older era keeps from request to request.
+#[derive(Debug, Default)]
+struct Connection {
+    subscriptions: Mutex<BTreeSet<String>>,
+    level: Mutex<Option<LoggingLevel>>,
+}
+
+impl Connection {
+    fn is_subscribed(&self, uri: &str) -> bool {
+        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).contains(uri)
+    }
+
+    fn level(&self) -> Option<LoggingLevel> {
+        *self.level.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How many resources one connection may subscribe to.
+const MAX_SUBSCRIPTIONS: usize = 10_000;
+
+impl Handler {
+    /// Serves one connection. Work that only waits ends when `shutdown` is cancelled.
+    pub fn new(app: Arc<App>, shutdown: CancellationToken) -> Self {
+        let scope = app.scope().clone();
+        Self { app, scope, connection: Arc::default(), shutdown }
+    }
+
+    /// The modules of which this caller may see resources or prompts.
+    fn modules(&self) -> Vec<Arc<dyn Module>> {
+        self.app.modules().to_vec()
+    }
+
+    /// Asks the modules something that may block, and gives each answer that the scope admits.
+    async fn gather<T: Send + 'static>(
+        &self,
+        ask: impl Fn(&dyn Module) -> Vec<T> + Send + 'static,
+        admitted: impl Fn(&T) -> bool + Send + 'static,
+        modules: Vec<Arc<dyn Module>>,
+    ) -> Result<Vec<T>, ErrorData> {
+        let immutable = modules.iter().all(|module| module.is_immutable());
+        let work = move || {
+            let answers = modules.iter().flat_map(|module| ask(module.as_ref()));
+            answers.filter(|answer| admitted(answer)).collect()
+        };
+        blocking(immutable, work).await.map_err(|report| protocol_error(&report))
+    }
+
+    fn ttl_ms(&self) -> u64 {
+        if self.app.is_immutable() { IMMUTABLE_TTL_MS } else { MUTABLE_TTL_MS }
+    }
+
+    /// Runs the work of one request: with an id that is in every line of its log, and so that a
+    /// defect is an answer instead of silence.
+    async fn answer<T>(
+        &self,
+        method: &'static str,
+        work: impl Future<Output = Result<T, ErrorData>>,
+    ) -> Result<T, ErrorData> {
+        let correlation_id = uuid::Uuid::new_v4().simple();
+        let span = tracing::info_span!("request", %correlation_id, method);
+        AssertUnwindSafe(work)
+            .catch_unwind()
+            .instrument(span)
+            .await
+            // The panic itself was logged by the hook.
+            .unwrap_or_else(|_| Err(ErrorData::internal_error("internal error", None)))
+    }
+}
+
+/// A failure outside of a tool, as the protocol says it.
+fn protocol_error(report: &Report) -> ErrorData {
+    match report.kind() {
+        Kind::Internal => {
+            tracing::error!(event = "internal_error", reason = %report, cause = report.cause());
+            ErrorData::internal_error(report.to_string(), None)
+        }
+        _ => ErrorData::invalid_params(report.to_string(), None),
+    }
+}
+
+/// The same bytes for a missing file, a bad URI and an escape: nothing can be learned from it.
+fn resource_not_found() -> ErrorData {
+    ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, "resource not found", None)
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let identity = self.app.identity();
+        let mut capabilities = ServerCapabilities::builder()
+            .enable_logging()
+            .enable_completions()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_resources_list_changed()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .build();
+        if self.app.tools(&self.scope).next().is_none() {
+            capabilities.tools = None;
+        }
+        let mut info = ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new(identity.name.clone(), identity.version.clone()));
+        info.instructions.clone_from(&identity.instructions);
+        info
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        self.answer("initialize", async {
+            let result = self.negotiate_initialize(&request)?;
+            tracing::info!(
+                event = "client_connected",
+                client = %text::cap(text::one_line(&request.client_info.name), 200),
+                client_version = %text::cap(text::one_line(&request.client_info.version), 200),
+                protocol = %result.protocol_version,
+            );
+            // The peer's version decides the shape of later answers: what was agreed, not what
+            // was asked for.
+            let mut agreed = request;
+            agreed.protocol_version = result.protocol_version.clone();
+            context.peer.set_peer_info(agreed);
+            Ok(result)
+        })
+        .await
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        forward::to_session(self, context.peer);
+    }
+
+    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        self.answer("server/discover", async {
+            let versions = self.supported_protocol_versions().into_owned();
+            Ok(DiscoverResult::from_server_info(versions, self.get_info())
+                .with_ttl_ms(IMMUTABLE_TTL_MS)
+                .with_cache_scope(CacheScope::Private))
+        })
+        .await
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        self.answer("tools/list", async {
+            let entries = self.app.tools(&self.scope).collect();
+            let (entries, next) =
+                page::cut(entries, |entry| entry.name(), request, self.app.limits().page)?;
+            let tools = entries.into_iter().map(|entry| entry.definition(&self.app)).collect();
+            let mut result = ListToolsResult::with_all_items(tools)
+                .with_ttl_ms(self.ttl_ms())
+                .with_cache_scope(CacheScope::Private);
+            result.next_cursor = next;
+            Ok(result)
+        })
+        .await
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.answer("tools/call", async {
+            let Some(entry) = self.app.tool(&request.name, &self.scope) else {
+                return Err(unknown(
+                    "tool",
+                    &request.name,
+                    self.app.tools(&self.scope).map(tool::Entry::name),
+                ));
+            };
+            tool::run(entry, Call { app: Arc::clone(&self.app), context }, request).await
+        })
+        .await
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.answer("resources/list", async {
+            let resources = self.visible_resources().await?;
+            let (resources, next) = page::cut(
+                resources,
+                |resource| resource.uri.as_str(),
+                request,
+                self.app.limits().page,
+            )?;
+            let mut result = ListResourcesResult::with_all_items(resources)
+                .with_ttl_ms(self.ttl_ms())
+                .with_cache_scope(CacheScope::Private);
+            result.next_cursor = next;
+            Ok(result)
+        })
+        .await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.answer("resources/templates/list", async {
+            let scope = self.scope.clone();
+            let templates = self
+                .gather(
+                    |module| {
+                        module
+                            .templates()
+                            .into_iter()
+                            .map(|template| (module.id(), template))
+                            .collect()
+                    },
+                    move |(module, template)| {
+                        scope.admits(Subject::Resource {
+                            module: *module,
+                            uri: &template.uri_template,
+                        })
+                    },
+                    self.modules(),
+                )
+                .await?;
+            let templates = templates.into_iter().map(|(_, template)| template).collect();
+            let (templates, next) = page::cut(
+                templates,
+                |template| template.uri_template.as_str(),
+                request,
+                self.app.limits().page,
+            )?;
+            let mut result = ListResourceTemplatesResult::with_all_items(templates)
+                .with_ttl_ms(IMMUTABLE_TTL_MS)
+                .with_cache_scope(CacheScope::Private);
+            result.next_cursor = next;
+            Ok(result)
+        })
+        .await
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.answer("resources/read", async {
+            let scope = self.scope.clone();
+            let modules = self.modules();
+            let limit = self.app.limits().payload;
+            let immutable = modules.iter().all(|module| module.is_immutable());
+            let work = move || {
+                modules.iter().find_map(|module| {
+                    let admitted = scope.admits(Subject::Resource { module: module.id(), uri: &request.uri });
+                    let answer = admitted.then(|| module.read(&request.uri, limit))??;
+                    Some((answer, module.is_immutable()))
+                })
+            };
+            match blocking(immutable, work).await.map_err(|report| protocol_error(&report))? {
+                Some((Ok(result), immutable)) => {
+                    let ttl_ms = if immutable { IMMUTABLE_TTL_MS } else { MUTABLE_TTL_MS };
+                    Ok(result.with_ttl_ms(ttl_ms).with_cache_scope(CacheScope::Private).into())
+                }
+                Some((Err(report), _)) => {
+                    tracing::info!(event = "resource_refused", reason = %report, cause = report.cause());
+                    Err(resource_not_found())
+                }
+                None => Err(resource_not_found()),
+            }
+        })
+        .await
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        self.answer("prompts/list", async {
+            let prompts = self.visible_prompts().await?;
+            let (prompts, next) =
+                page::cut(prompts, |prompt| prompt.name.as_str(), request, self.app.limits().page)?;
+            let mut result = ListPromptsResult::with_all_items(prompts)
+                .with_ttl_ms(self.ttl_ms())
+                .with_cache_scope(CacheScope::Private);
+            result.next_cursor = next;
+            Ok(result)
+        })
+        .await
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        self.answer("prompts/get", async {
+            let scope = self.scope.clone();
+            let modules = self.modules();
+            let limit = self.app.limits().payload;
+            let immutable = modules.iter().all(|module| module.is_immutable());
+            let name = request.name.clone();
+            let work = move || {
+                let visible = modules
+                    .iter()
+                    .filter(|module| scope.admits(Subject::Prompt { module: module.id() }));
+                visible.into_iter().find_map(|module| module.prompt(&request, limit))
+            };
+            match blocking(immutable, work).await.map_err(|report| protocol_error(&report))? {
+                Some(answer) => answer.map_err(|report| protocol_error(&report)),
+                None => {
+                    let prompts = self.visible_prompts().await?;
+                    Err(unknown("prompt", &name, prompts.iter().map(|prompt| prompt.name.as_str())))
+                }
+            }
+        })
+        .await
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        self.answer("completion/complete", async {
+            let modules = self.modules();
+            let immutable = modules.iter().all(|module| module.is_immutable());
+            let typed = request.argument.value.to_lowercase();
+            let work = move || {
+                let context =
+                    request.context.as_ref().and_then(|context| context.arguments.as_ref());
+                let known = context
+                    .into_iter()
+                    .flatten()
+                    .map(|(name, value)| (name.as_str(), value.as_str()));
+                let question = Completion {
+                    reference: &request.r#ref,
+                    argument: &request.argument.name,
+                    typed: &request.argument.value,
+                    known: known.collect::<BTreeMap<_, _>>(),
+                };
+                modules.iter().find_map(|module| module.complete(&question)).unwrap_or_default()
+            };
+            let mut values =
+                blocking(immutable, work).await.map_err(|report| protocol_error(&report))?;
+            values.retain(|value| value.to_lowercase().starts_with(&typed));
+            let total = u32::try_from(values.len()).ok();
+            let has_more = values.len() > CompletionInfo::MAX_VALUES;
+            values.truncate(CompletionInfo::MAX_VALUES);
+            let info = CompletionInfo::with_pagination(values, total, has_more)
+                .map_err(|_| ErrorData::internal_error("internal error", None))?;
+            Ok(CompleteResult::new(info))
+        })
+        .await
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        *self.connection.level.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.level);
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.answer("resources/subscribe", async {
+            let resources = self.visible_resources().await?;
+            if !resources.iter().any(|resource| resource.uri == request.uri) {
+                return Err(resource_not_found());
+            }
+            let mut subscriptions =
+                self.connection.subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
+            if subscriptions.len() >= MAX_SUBSCRIPTIONS {
+                return Err(ErrorData::invalid_params(
+                    "too many subscriptions; unsubscribe from some",
+                    None,
+                ));
+            }
+            subscriptions.insert(request.uri);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.connection
+            .subscriptions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let mut accepted = requested.clone();
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.truncate(MAX_SUBSCRIPTIONS);
+        }
+        Some(accepted)
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        forward::to_stream(self, subscription).await;
+        Ok(())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        // A known method arrives here when its parameters do not have the method's shape.
+        if KNOWN_METHODS.contains(&request.method.as_str()) {
+            return Err(ErrorData::invalid_params(
+                format!("the parameters of `{}` are missing or of the wrong type", request.method),
+                None,
+            ));
+        }
+        let method = text::cap(text::one_line(&request.method), 200);
+        Err(ErrorData::new(
+            ErrorCode::METHOD_NOT_FOUND,
+            format!("there is no method `{method}`"),
+            None,
+        ))
+    }
+}
+
+/// The methods of both eras that take parameters.
+const KNOWN_METHODS: [&str; 14] = [
+    "completion/complete",
+    "initialize",
+    "logging/setLevel",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/templates/list",
+    "resources/unsubscribe",
+    "server/discover",
+    "subscriptions/listen",
+    "tools/call",
+    "tools/list",
+];
+
+impl Handler {
+    async fn visible_resources(&self) -> Result<Vec<rmcp::model::Resource>, ErrorData> {
+        let scope = self.scope.clone();
+        let resources = self
+            .gather(
+                |module| {
+                    module.resources().into_iter().map(|resource| (module.id(), resource)).collect()
+                },
+                move |(module, resource)| {
+                    scope.admits(Subject::Resource { module: *module, uri: &resource.uri })
+                },
+                self.modules(),
+            )
+            .await?;
+        Ok(resources.into_iter().map(|(_, resource)| resource).collect())
+    }
+
+    async fn visible_prompts(&self) -> Result<Vec<rmcp::model::Prompt>, ErrorData> {
+        let scope = self.scope.clone();
+        let prompts = self
+            .gather(
+                |module| module.prompts().into_iter().map(|prompt| (module.id(), prompt)).collect(),
+                move |(module, _): &(_, rmcp::model::Prompt)| {
+                    scope.admits(Subject::Prompt { module: *module })
+                },
+                self.modules(),
+            )
+            .await?;
+        Ok(prompts.into_iter().map(|(_, prompt)| prompt).collect())
+    }
+}
+
+/// What is not there, and what may have been meant by it: hidden things are never suggested.
+fn unknown<'a>(what: &str, name: &str, visible: impl Iterator<Item = &'a str>) -> ErrorData {
+    let shown = text::cap(text::one_line(name), 200);
+    let report = Report::new(Kind::Invalid, format!("unknown {what} `{shown}`"));
+    let report = match text::closest(name, visible) {
+        Some(meant) => report.hint(format!("did you mean `{meant}`?")),
+        None => report.hint(format!("list the {what}s to see what there is")),
+    };
+    protocol_error(&report)
+}

@@ -1,0 +1,20 @@
+//! The default content, embedded in the binary.
+
+use include_dir::{Dir, include_dir};
+use rutter_base::root::{RelativePath, Root};
+
+static PACK: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../pack");
+
+/// The name of the pack as a source: the first part of its documents' URIs.
+pub const SOURCE: &str = "rutter";
+
+/// A part of the pack: `content`, `process` or `workflow`.
+pub fn part(name: &str) -> Root {
+    let root = Root::embedded(&PACK);
+    RelativePath::new(name).ok().and_then(|path| root.folder(&path)).unwrap_or(root)
+}
+
+/// The whole pack.
+pub fn whole() -> Root {
+    Root::embedded(&PACK)
+}

@@ -1,0 +1,73 @@
+//! Profiles: a name for what a server shows and who it says it is.
+
+use clap::ValueEnum;
+
+use crate::module::ModuleId;
+use crate::scope::{Rule, Scope};
+
+/// The profiles. Each shows exactly the surface of one kind of server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Profile {
+    /// Documents and prompts: search and read, `acdc://` resources
+    Acdc,
+    /// How work is done: stages, artifacts, checks, capabilities
+    Acm,
+    /// Architecture documents and prompts, no tools
+    Architecture,
+    /// A tool for every prompt, and a planner
+    Prompts,
+    /// The task board
+    Ralph,
+}
+
+impl Profile {
+    /// The name on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Acdc => "acdc",
+            Self::Acm => "acm",
+            Self::Architecture => "architecture",
+            Self::Prompts => "prompts",
+            Self::Ralph => "ralph",
+        }
+    }
+
+    /// The name and version that the server reports; `None` is what the configuration says.
+    pub fn identity(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Acdc => None,
+            Self::Acm => Some(("acm", "1.0.0")),
+            Self::Architecture => Some(("architecture", "1.0.0")),
+            Self::Prompts => Some(("prompts-mcp-server", "0.1.0")),
+            Self::Ralph => Some(("ralph-project", "1.0.0")),
+        }
+    }
+
+    /// The module whose surface the profile shows.
+    pub fn module(self) -> ModuleId {
+        match self {
+            Self::Acdc | Self::Architecture => ModuleId::Knowledge,
+            Self::Acm => ModuleId::Process,
+            Self::Prompts => ModuleId::Workflow,
+            Self::Ralph => ModuleId::Board,
+        }
+    }
+
+    /// What it leaves of everything.
+    pub fn scope(self) -> Scope {
+        let module = Scope::of(Rule::Modules([self.module()].into()));
+        let schemes = |schemes: &[&str]| {
+            Scope::of(Rule::ResourceSchemes(
+                schemes.iter().map(|&scheme| scheme.to_owned()).collect(),
+            ))
+        };
+        match self {
+            Self::Acdc => module.and(&schemes(&["acdc"])),
+            Self::Architecture => {
+                module.and(&schemes(&["architecture"])).and(&Scope::of(Rule::Tools([].into())))
+            }
+            Self::Acm | Self::Prompts | Self::Ralph => module,
+        }
+    }
+}

@@ -1,0 +1,436 @@
+//! What the settings mean: which folders are opened, which modules are on, what is shown.
+//!
+//! For each kind of content the configuration file decides; where it says nothing, what is
+//! found in the working directory is served; and where nothing is found, the embedded pack is.
+
+mod find;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rutter_base::failure::{Kind, Report};
+use rutter_base::root::{RelativePath, Root};
+use rutter_base::watch::Mode;
+use rutter_board::StateFiles;
+use rutter_library::{Layout, Library, Source, SourceName};
+use rutter_process::guide::Guide;
+use rutter_process::workflow::Workflow;
+use serde_saphyr::Spanned;
+
+use crate::app::{App, Identity, Limits, Parts};
+use crate::config::{Config, Content};
+use crate::pack;
+use crate::profiles::Profile;
+use crate::scope::{Rule, Scope};
+use crate::settings::{Environment, Variable};
+
+/// The names under which a configuration file is found.
+const CONFIG_NAMES: [&str; 2] = ["rutter.yaml", "mcp-metadata.yaml"];
+/// The largest configuration file.
+const MAX_CONFIG: u64 = 1024 * 1024;
+
+/// What was asked for on the command line, as far as it decides what is served.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// `--config`
+    pub config: Option<PathBuf>,
+    /// `--profile`
+    pub profile: Option<Profile>,
+    /// `--read-only`
+    pub read_only: bool,
+}
+
+/// Everything that is served, and where it comes from.
+#[derive(Debug)]
+pub struct Setup {
+    /// The parts, put together.
+    pub app: Arc<App>,
+    /// The profile, if one was chosen.
+    pub profile: Option<Profile>,
+    /// Whether writing tools are hidden.
+    pub read_only: bool,
+    /// The configuration file, if there is one.
+    pub config_file: Option<PathBuf>,
+    /// Where each kind of content comes from, for a person.
+    pub origins: Vec<Origin>,
+    /// How changes of files are noticed.
+    pub watch: Mode,
+    /// Where the server listens over HTTP, as configured.
+    pub http: crate::config::Http,
+}
+
+/// Where a kind of content comes from.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Origin {
+    /// The kind: `documents`, `prompts`, `process`, `workflow`, `board`.
+    pub kind: &'static str,
+    /// The place: a folder, or the embedded pack.
+    pub place: String,
+    /// Why it is served: `configured`, `found` or `default`.
+    pub because: Because,
+}
+
+/// Why something is served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Because {
+    /// The configuration or a variable says so.
+    Configured,
+    /// It was found in the working directory.
+    Found,
+    /// There was nothing else.
+    Default,
+}
+
+impl Setup {
+    /// Decides everything for a server that runs in `folder`.
+    pub fn new(
+        request: &Request,
+        environment: &Environment,
+        folder: &Path,
+    ) -> Result<Self, Report> {
+        let here = Root::open(folder).map_err(|error| {
+            Report::new(
+                Kind::Invalid,
+                format!("the working directory cannot be opened: {}", error.kind()),
+            )
+        })?;
+        let named =
+            request.config.clone().or_else(|| environment.get(Variable::CONFIG).map(PathBuf::from));
+        let (config_file, config) = find_config(named.as_deref(), &here, folder)?;
+        let profile = match request.profile {
+            Some(profile) => Some(profile),
+            None => environment.parse(
+                Variable::PROFILE,
+                |name| <Profile as clap::ValueEnum>::from_str(name, true).ok(),
+                "acdc, acm, architecture, prompts or ralph",
+            )?,
+        };
+        let read_only = request.read_only
+            || environment.parse(Variable::READ_ONLY, flag, "1 or 0")?.unwrap_or_default();
+        let watch = environment.parse(Variable::WATCH, watch_mode, "auto, poll or off")?;
+        let mut draft = Draft {
+            base: config_file.as_deref().and_then(Path::parent).unwrap_or(folder).to_owned(),
+            file: config_file.as_deref().map(shown).unwrap_or_default(),
+            here,
+            folder: folder.to_owned(),
+            origins: Vec::new(),
+        };
+        let parts = Parts {
+            library: Some(Arc::new(Library::new(draft.sources(config.content.as_deref())?))),
+            guide: Some(Arc::new(draft.guide(&config, environment)?)),
+            workflow: Some(Arc::new(draft.workflow(&config)?)),
+            state_files: draft.state_files(&config)?.map(Arc::new),
+        };
+        let mut scope = profile.map(Profile::scope).unwrap_or_default();
+        if read_only {
+            scope = scope.and(&Scope::of(Rule::ReadOnly));
+        }
+        let identity = identity(profile, &config, parts.library.as_deref());
+        let limits = limits(&config, &draft.file)?;
+        let descriptions: BTreeMap<String, String> =
+            config.tools.iter().map(|tool| (tool.name.clone(), tool.description.clone())).collect();
+        let app = App::new(identity, scope, limits, parts, descriptions)
+            .map_err(|report| draft.in_file(&report))?;
+        Ok(Self {
+            app: Arc::new(app),
+            profile,
+            read_only,
+            config_file,
+            origins: draft.origins,
+            watch: watch.or(config.watch).unwrap_or_default(),
+            http: config.http,
+        })
+    }
+}
+
+/// What is known while the parts are put together.
+struct Draft {
+    /// Paths in the configuration are relative to this folder.
+    base: PathBuf,
+    /// The configuration file's name for messages.
+    file: String,
+    here: Root,
+    folder: PathBuf,
+    origins: Vec<Origin>,
+}
+
+impl Draft {
+    fn note(&mut self, kind: &'static str, place: impl Into<String>, because: Because) {
+        self.origins.push(Origin { kind, place: place.into(), because });
+    }
+
+    /// A failure with the file that caused it.
+    fn in_file(&self, report: &Report) -> Report {
+        if self.file.is_empty() {
+            return report.clone();
+        }
+        let mut named = Report::new(report.kind(), format!("{}: {}", self.file, report.message()));
+        for hint in report.hints() {
+            named = named.hint(hint);
+        }
+        named
+    }
+
+    /// A failure of a value in the file, with its line and key.
+    fn at<T>(&self, key: &str, value: &Spanned<T>, what: impl std::fmt::Display) -> Report {
+        let line = value.referenced.line();
+        Report::new(Kind::Invalid, format!("{}:{line}: `{key}`: {what}", self.file))
+    }
+
+    fn resolve(&self, path: &str) -> PathBuf {
+        self.base.join(expand(path))
+    }
+
+    fn open(&self, key: &str, path: &Spanned<String>) -> Result<Root, Report> {
+        Root::open(&self.resolve(&path.value)).map_err(|error| {
+            let what = match error.kind() {
+                std::io::ErrorKind::NotFound => "there is no folder",
+                std::io::ErrorKind::NotADirectory => "there is no folder, but a file, at",
+                _ => "the folder cannot be opened:",
+            };
+            self.at(key, path, format!("{what} `{}`", rutter_base::text::one_line(&path.value)))
+        })
+    }
+
+    fn sources(&mut self, content: Option<&[Content]>) -> Result<Vec<Source>, Report> {
+        if let Some(content) = content {
+            return self.configured_sources(content);
+        }
+        let mut sources = Vec::new();
+        for (name, folder, layout) in find::CONTENT {
+            let Some(root) =
+                RelativePath::new(*folder).ok().and_then(|path| self.here.folder(&path))
+            else {
+                continue;
+            };
+            let layout = layout.unwrap_or_else(|| Source::detect(&root));
+            self.note("documents", *folder, Because::Found);
+            let description = format!("The project's {folder}/ folder");
+            sources.push(Source { name: source_name(name)?, description, root, layout });
+        }
+        let documents = sources.is_empty();
+        if documents {
+            self.note("documents", "embedded pack", Because::Default);
+        }
+        self.note("prompts", "embedded pack", Because::Default);
+        sources.push(Source {
+            name: source_name(pack::SOURCE)?,
+            description: "How to use Rutter, and good practice for working with agents".into(),
+            root: pack::part("content"),
+            layout: if documents { Layout::Acdc } else { Layout::PromptsOnly },
+        });
+        Ok(sources)
+    }
+
+    fn configured_sources(&mut self, content: &[Content]) -> Result<Vec<Source>, Report> {
+        let mut sources: Vec<Source> = Vec::new();
+        for (index, entry) in content.iter().enumerate() {
+            let name_key = format!("content[{index}].name");
+            let name = SourceName::new(entry.name.value.as_str())
+                .map_err(|error| self.at(&name_key, &entry.name, error))?;
+            if sources.iter().any(|source| source.name == name) {
+                return Err(self.at(
+                    &name_key,
+                    &entry.name,
+                    format!("there already is a source `{name}`"),
+                ));
+            }
+            let root = self.open(&format!("content[{index}].path"), &entry.path)?;
+            self.note("documents", &entry.path.value, Because::Configured);
+            let layout = Source::detect(&root);
+            sources.push(Source { name, description: entry.description.clone(), root, layout });
+        }
+        Ok(sources)
+    }
+
+    fn guide(&mut self, config: &Config, environment: &Environment) -> Result<Guide, Report> {
+        let root = if let Some(path) = environment.get(Variable::PROCESS_ROOT) {
+            self.note("process", path, Because::Configured);
+            Root::open(&self.folder.join(expand(path))).map_err(|_| {
+                let name = Variable::PROCESS_ROOT.name;
+                Report::new(
+                    Kind::Invalid,
+                    format!("{name}: there is no folder `{}`", rutter_base::text::one_line(path)),
+                )
+            })?
+        } else if let Some(process) = &config.process {
+            self.note("process", &process.root.value, Because::Configured);
+            self.open("process.root", &process.root)?
+        } else {
+            self.note("process", "embedded pack", Because::Default);
+            pack::part("process")
+        };
+        Guide::open(root).map_err(|problem| Report::new(Kind::Invalid, problem.to_string()))
+    }
+
+    fn workflow(&mut self, config: &Config) -> Result<Workflow, Report> {
+        let broken = |problem: rutter_base::failure::Problem| {
+            Report::new(Kind::Invalid, problem.to_string())
+        };
+        if let Some(workflow) = &config.workflow {
+            let prompts = &workflow.prompts;
+            self.note("workflow", &prompts.value, Because::Configured);
+            let path = self.resolve(&prompts.value);
+            let (folder, file) = split(&path);
+            let file = file.and_then(|name| RelativePath::new(name).ok());
+            let root = folder.and_then(|folder| Root::open(folder).ok());
+            let (Some(root), Some(file)) = (root, file) else {
+                return Err(self.at("workflow.prompts", prompts, "there is no such file"));
+            };
+            return Workflow::open(root, &file)
+                .map_err(|problem| self.at("workflow.prompts", prompts, problem));
+        }
+        if let Some((root, file)) = find::workflow(&self.here) {
+            self.note("workflow", find::WORKFLOW, Because::Found);
+            return Workflow::open(root, &file).map_err(broken);
+        }
+        self.note("workflow", "embedded pack", Because::Default);
+        let file = RelativePath::new(find::META)
+            .map_err(|error| Report::new(Kind::Internal, error.to_string()))?;
+        Workflow::open(pack::part("workflow"), &file).map_err(broken)
+    }
+
+    fn state_files(&mut self, config: &Config) -> Result<Option<StateFiles>, Report> {
+        if let Some(board) = &config.board {
+            self.note("board", &board.path.value, Because::Configured);
+            return Ok(Some(StateFiles::new(self.open("board.path", &board.path)?)));
+        }
+        let found = RelativePath::new(find::BOARD).ok().and_then(|path| self.here.folder(&path));
+        if found.is_some() {
+            self.note("board", find::BOARD, Because::Found);
+        }
+        Ok(found.map(StateFiles::new))
+    }
+}
+
+fn source_name(name: &str) -> Result<SourceName, Report> {
+    SourceName::new(name).map_err(|error| Report::new(Kind::Internal, error.to_string()))
+}
+
+fn find_config(
+    named: Option<&Path>,
+    here: &Root,
+    folder: &Path,
+) -> Result<(Option<PathBuf>, Config), Report> {
+    let unreadable = |path: &Path, error: &rutter_base::root::ReadError| {
+        Report::new(
+            Kind::Invalid,
+            format!("the configuration file `{}` cannot be used: {error}", shown(path)),
+        )
+    };
+    if let Some(path) = named {
+        let path = folder.join(expand_path(path));
+        let (parent, name) = split(&path);
+        let root = parent.and_then(|parent| Root::open(parent).ok());
+        let name = name.and_then(|name| RelativePath::new(name).ok());
+        let (Some(root), Some(name)) = (root, name) else {
+            return Err(unreadable(&path, &rutter_base::root::ReadError::NotFound));
+        };
+        let text = root
+            .read(&name, MAX_CONFIG)
+            .and_then(|contents| contents.into_text())
+            .map_err(|error| unreadable(&path, &error))?;
+        let config = Config::parse(&shown(&path), &text)?;
+        return Ok((Some(path), config));
+    }
+    for name in CONFIG_NAMES {
+        let path = folder.join(name);
+        let Ok(relative) = RelativePath::new(name) else { continue };
+        match here.read(&relative, MAX_CONFIG).and_then(|contents| contents.into_text()) {
+            Ok(text) => return Ok((Some(path), Config::parse(name, &text)?)),
+            Err(rutter_base::root::ReadError::NotFound) => {}
+            Err(error) => return Err(unreadable(Path::new(name), &error)),
+        }
+    }
+    Ok((None, Config::default()))
+}
+
+fn split(path: &Path) -> (Option<&Path>, Option<&str>) {
+    (path.parent(), path.file_name().and_then(|name| name.to_str()))
+}
+
+/// A path as it stands in messages to the operator: its name if it is in the working directory.
+fn shown(path: &Path) -> String {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    rutter_base::text::one_line(&name)
+}
+
+/// `~/` is the home of whoever runs the server.
+fn expand(path: &str) -> PathBuf {
+    match path.strip_prefix("~/").zip(std::env::home_dir()) {
+        Some((rest, home)) => home.join(rest),
+        None => PathBuf::from(path),
+    }
+}
+
+fn expand_path(path: &Path) -> PathBuf {
+    path.to_str().map_or_else(|| path.to_owned(), expand)
+}
+
+fn flag(value: &str) -> Option<bool> {
+    match value.to_ascii_lowercase().as_str() {
+        "1" | "true" | "yes" => Some(true),
+        "0" | "false" | "no" => Some(false),
+        _ => None,
+    }
+}
+
+fn watch_mode(value: &str) -> Option<Mode> {
+    match value.to_ascii_lowercase().as_str() {
+        "auto" => Some(Mode::Auto),
+        "poll" => Some(Mode::Poll),
+        "off" => Some(Mode::Off),
+        _ => None,
+    }
+}
+
+fn limits(config: &Config, file: &str) -> Result<Limits, Report> {
+    /// Below this, no answer says anything.
+    const LEAST_PAYLOAD: usize = 1024;
+    let mut limits = Limits::default();
+    if let Some(payload) = &config.limits.payload {
+        if payload.value < LEAST_PAYLOAD {
+            let line = payload.referenced.line();
+            let what =
+                format!("{file}:{line}: `limits.payload`: expected at least {LEAST_PAYLOAD} bytes");
+            return Err(Report::new(Kind::Invalid, what));
+        }
+        limits.payload = payload.value;
+    }
+    Ok(limits)
+}
+
+fn identity(profile: Option<Profile>, config: &Config, library: Option<&Library>) -> Identity {
+    let (name, version) = match profile.and_then(Profile::identity) {
+        Some((name, version)) => (name.to_owned(), version.to_owned()),
+        None => (
+            config.server.name.clone().unwrap_or_else(|| "rutter".into()),
+            config.server.version.clone().unwrap_or_else(|| env!("CARGO_PKG_VERSION").into()),
+        ),
+    };
+    Identity { name, version, instructions: instructions(config, library) }
+}
+
+/// What the operator says, then the sources: an agent learns what there is before it asks.
+fn instructions(config: &Config, library: Option<&Library>) -> Option<String> {
+    let mut text = config.server.instructions.as_deref().unwrap_or_default().trim().to_owned();
+    let sources = library.map(Library::sources).unwrap_or_default();
+    let described: Vec<String> = sources
+        .iter()
+        .filter(|source| source.layout != Layout::PromptsOnly)
+        .map(|source| match source.description.as_str() {
+            "" => format!("- {}", source.name),
+            description => format!("- {}: {description}", source.name),
+        })
+        .collect();
+    if !described.is_empty() {
+        if !text.is_empty() {
+            text.push_str("\n\n");
+        }
+        text.push_str("Sources of documents:\n");
+        text.push_str(&described.join("\n"));
+    }
+    Some(text).filter(|text| !text.is_empty())
+}

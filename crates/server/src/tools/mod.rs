@@ -1,0 +1,26 @@
+//! THE TABLE: every tool that is always there, one line each.
+//!
+//! To add one, write a struct with its arguments that implements [`Tool`](crate::tool::Tool) in
+//! the file of its module, and name it here. Tools that content makes come from
+//! [`Module::tools`](crate::module::Module::tools).
+
+mod board;
+mod knowledge;
+mod process;
+
+use crate::tool::Entry;
+
+/// All tools that are always there.
+pub fn table() -> Vec<Entry> {
+    vec![
+        // knowledge
+        Entry::of::<knowledge::Read>(),
+        // process
+        Entry::of::<process::GetStage>(),
+        // board
+        Entry::of::<board::AppendLearning>(),
+        Entry::of::<board::AppendProgress>(),
+        Entry::of::<board::ReadLearnings>(),
+        Entry::of::<board::ReadProgress>(),
+    ]
+}

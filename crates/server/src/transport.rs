@@ -1,0 +1,4 @@
+//! How messages come and go.
+
+pub mod http;
+pub mod stdio;
