@@ -216,6 +216,11 @@ impl Root {
         }
     }
 
+    /// Reads a regular file of at most `limit` bytes as text.
+    pub fn read_text(&self, path: &RelativePath, limit: u64) -> Result<String, ReadError> {
+        self.read(path, limit)?.into_text()
+    }
+
     /// The present state of a regular file.
     pub fn stamp(&self, path: &RelativePath) -> Result<Stamp, ReadError> {
         match &self.0 {

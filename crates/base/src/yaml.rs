@@ -3,6 +3,8 @@
 use serde::de::DeserializeOwned;
 use serde_saphyr::Options;
 
+use crate::text::one_line;
+
 /// Why a YAML text was not understood, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -56,23 +58,32 @@ fn options() -> Options {
     }
 }
 
-/// The library's first line, without the position that [`YamlError::line`] already holds.
+/// The library's first line, without the position that [`YamlError::line`] already holds, in
+/// the words of whoever wrote the file.
 fn message(error: &serde_saphyr::Error) -> String {
     let rendered = error.render();
     let first = rendered.lines().next().unwrap_or_default();
-    let first = match first.rfind(" at line ") {
-        Some(at) => first.get(..at).unwrap_or(first),
-        None => first,
-    };
     let first = first.strip_prefix("error: ").unwrap_or(first);
-    crate::text::one_line(
-        first.split_once(": ").map_or(
-            first,
-            |(place, rest)| {
-                if place.starts_with("line ") { rest } else { first }
-            },
-        ),
-    )
+    let first = match first.split_once(": ") {
+        Some((place, rest)) if place.starts_with("line ") => rest,
+        _ => first,
+    };
+    let first = first.rfind(" at line ").and_then(|at| first.get(..at)).unwrap_or(first);
+    if let Some(rest) = first.strip_prefix("duplicate mapping key: ") {
+        let key = rest.split(',').next().unwrap_or(rest);
+        return format!("`{}` is there twice", one_line(key));
+    }
+    if first
+        .strip_prefix("invalid ")
+        .is_some_and(|what| what.starts_with(['u', 'i', 'f']) && what.len() <= 5)
+    {
+        return "expected a number in range".to_owned();
+    }
+    let plain = first
+        .replace("string scalar", "a text")
+        .replace("sequence start", "a list")
+        .replace("mapping start", "keys with values");
+    one_line(&plain)
 }
 
 #[cfg(test)]

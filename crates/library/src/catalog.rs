@@ -343,7 +343,7 @@ fn parse(text: &str, lenient: bool) -> Result<Document<Frontmatter>, DocumentErr
 }
 
 fn read_text(root: &Root, path: &RelativePath) -> Result<String, ReadError> {
-    root.read(path, MAX_FILE)?.into_text()
+    root.read_text(path, MAX_FILE)
 }
 
 /// The folder to walk, and what stands before its files' names in messages.

@@ -1,6 +1,6 @@
 //! Prompts: templates with declared arguments.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rutter_base::document::{Document, DocumentError};
 use rutter_base::failure::{Failure, Kind, Problem, Report};
@@ -100,9 +100,9 @@ impl Prompt {
         if name.trim().is_empty() {
             return Err(Problem::error(file, "`name` is missing").at_line(Some(1)));
         }
-        let mut seen = BTreeMap::new();
+        let mut seen = BTreeSet::new();
         for argument in &arguments {
-            if argument.name.is_empty() || seen.insert(&argument.name, ()).is_some() {
+            if argument.name.is_empty() || !seen.insert(&argument.name) {
                 let message = format!(
                     "argument `{}` is empty or there twice",
                     text::one_line(&argument.name)

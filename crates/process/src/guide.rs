@@ -94,13 +94,10 @@ impl Guide {
     pub fn open(root: Root) -> Result<Self, Problem> {
         let path = RelativePath::new(MANIFEST)
             .map_err(|error| Problem::error(MANIFEST, error.to_string()))?;
-        let stages = match root.read(&path, MAX_FILE) {
+        let stages = match root.read_text(&path, MAX_FILE) {
             Err(ReadError::NotFound) => built_in(),
             Err(error) => return Err(Problem::error(MANIFEST, error.to_string())),
-            Ok(contents) => {
-                let text = contents
-                    .into_text()
-                    .map_err(|error| Problem::error(MANIFEST, error.to_string()))?;
+            Ok(text) => {
                 yaml::parse::<Manifest>(&text)
                     .map_err(|error| Problem::error(MANIFEST, error.message).at_line(error.line))?
                     .stages
@@ -131,10 +128,7 @@ impl Guide {
         let unreadable = |cause| GuideError::Unreadable { file: stage.file.clone(), cause };
         let path =
             RelativePath::new(stage.file.as_str()).map_err(|_| unreadable(ReadError::Escape))?;
-        self.root
-            .read(&path, MAX_FILE)
-            .and_then(|contents| contents.into_text())
-            .map_err(unreadable)
+        self.root.read_text(&path, MAX_FILE).map_err(unreadable)
     }
 
     /// What is wrong with the files that the manifest names.

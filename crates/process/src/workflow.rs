@@ -4,7 +4,7 @@
 mod input;
 mod prompt;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use rutter_base::failure::Problem;
 use rutter_base::root::{RelativePath, Root};
@@ -37,19 +37,18 @@ impl Workflow {
     pub fn open(root: Root, meta: &RelativePath) -> Result<Self, Problem> {
         let file = meta.as_str();
         let text = root
-            .read(meta, MAX_FILE)
-            .and_then(|contents| contents.into_text())
+            .read_text(meta, MAX_FILE)
             .map_err(|error| Problem::error(file, error.to_string()))?;
         let parsed = yaml::parse::<Meta>(&text)
             .map_err(|error| Problem::error(file, error.message).at_line(error.line))?;
         let (Meta::List(listed) | Meta::Map { prompts: listed }) = parsed;
-        let mut by_id: BTreeMap<String, ()> = BTreeMap::new();
+        let mut ids = BTreeSet::new();
         let mut prompts = Vec::new();
         let mut problems = Vec::new();
         for prompt in listed {
             if let Err(reason) = prompt.check() {
                 problems.push(Problem::error(file, reason));
-            } else if by_id.insert(prompt.id.clone(), ()).is_some() {
+            } else if !ids.insert(prompt.id.clone()) {
                 return Err(Problem::error(
                     file,
                     format!("two prompts have the id `{}`", prompt.id),

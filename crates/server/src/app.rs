@@ -47,7 +47,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { payload: 1024 * 1024, page: 200, deadline: Duration::from_secs(60) }
+        Self { payload: 1024 * 1024, page: 200, deadline: Duration::from_mins(1) }
     }
 }
 

@@ -120,8 +120,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Init(verb) => verb.run(&surroundings, &mut Screen::stdout()),
         Verb::Check(verb) => verb.run(&surroundings, &mut Screen::stdout()),
         Verb::Tools(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-        Verb::Doctor(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-        Verb::Completions(verb) => verb.run(&mut Cli::command(), &mut Screen::stdout()),
+        Verb::Doctor(verb) => Ok(verb.run(&surroundings, &mut Screen::stdout())),
+        Verb::Completions(verb) => Ok(verb.run(&mut Cli::command(), &mut Screen::stdout())),
     });
     match outcome {
         Ok(code) => ExitCode::from(code),

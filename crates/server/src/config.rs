@@ -129,11 +129,16 @@ impl Config {
 
 /// The parser's words as an operator's, with the key.
 fn explain(path: &str, message: &str) -> String {
+    // Values that remember their line are one level deeper for the parser than in the file.
+    let path = path.trim_end_matches(".value").trim_end_matches('?').trim_matches('.');
     let quoted = |text: &str| text.split('`').nth(1).map(str::to_owned);
     if let Some(rest) = message.strip_prefix("unknown field")
         && let Some(key) = quoted(rest)
     {
-        let known: Vec<&str> = rest.split('`').skip(3).step_by(2).collect();
+        let known: Vec<&str> = rest
+            .split_once("one of ")
+            .map(|(_, names)| names.split(", ").collect())
+            .unwrap_or_default();
         let parent = path.strip_suffix(&key).unwrap_or(path).trim_end_matches('.');
         let place = if parent.is_empty() { String::new() } else { format!(" in `{parent}`") };
         let hint = match text::closest(&key, known.iter().copied()) {
@@ -142,11 +147,16 @@ fn explain(path: &str, message: &str) -> String {
         };
         return format!("unknown key `{}`{place}; {hint}", text::one_line(&key));
     }
-    let key = if path.is_empty() || path == "." { String::new() } else { format!("`{path}`: ") };
+    let key = if path.is_empty() { String::new() } else { format!("`{path}`: ") };
     if let Some(rest) = message.strip_prefix("missing field")
         && let Some(field) = quoted(rest)
     {
         return format!("{key}`{field}` is missing");
+    }
+    if let Some((_, names)) =
+        message.strip_prefix("unknown variant").and_then(|rest| rest.split_once("one of "))
+    {
+        return format!("{key}expected one of {names}");
     }
     format!("{key}{message}")
 }
@@ -171,16 +181,26 @@ mod tests {
             "rutter.yaml:2: unknown key `nmae` in `server`; did you mean `name`?",
         );
         check(
-            "content:\n  - name: docs\n    path: [a]\n",
-            "rutter.yaml:3: `content[0].path`: expected string scalar",
+            "server:\n  zzz: a\n",
+            "rutter.yaml:2: unknown key `zzz` in `server`; the keys are `name`, `version`, `instructions`",
         );
-        check("content:\n  - name: docs\n", "");
-        check("content: docs\n", "");
-        check("http: {port: 99999}\n", "");
-        check("watch: sometimes\n", "");
-        check("server: [\n", "");
-        check("a: &a [*a]\n", "");
-        check("- a\n", "");
+        check(
+            "content:\n  - name: docs\n    path: [a]\n",
+            "rutter.yaml:3: `content[0].path`: expected a text",
+        );
+        check("content:\n  - name: docs\n", "rutter.yaml:2: `content[0]`: `path` is missing");
+        check("content: docs\n", "rutter.yaml:1: `content`: expected a list");
+        check("http: {port: 99999}\n", "rutter.yaml:1: `http.port`: expected a number in range");
+        check("watch: sometimes\n", "rutter.yaml:1: `watch`: expected one of auto, poll, off");
+        check("server: [\n", "rutter.yaml:1: `server`: expected keys with values");
+        check("server: {name: a, name: b}", "rutter.yaml:1: `server`: `name` is there twice");
+        check("- a\n", "rutter.yaml:1: expected keys with values");
+    }
+
+    #[test]
+    fn a_bomb_is_an_error() {
+        let bomb = format!("server: {{name: {}}}", "[".repeat(50_000));
+        assert!(Config::parse("rutter.yaml", &bomb).is_err());
     }
 
     #[test]

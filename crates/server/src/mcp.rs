@@ -12,7 +12,7 @@
 mod forward;
 mod page;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,9 +22,9 @@ use rmcp::model::{
     CompletionInfo, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
     GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    LoggingLevel, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
-    SubscriptionFilter, UnsubscribeRequestParams,
+    LoggingLevel, PaginatedRequestParams, Prompt, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, Resource, ResourceTemplate, ServerCapabilities, ServerConfig,
+    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -80,28 +80,56 @@ impl Handler {
         Self { app, scope, connection: Arc::default(), shutdown }
     }
 
-    /// The modules of which this caller may see resources or prompts.
-    fn modules(&self) -> Vec<Arc<dyn Module>> {
-        self.app.modules().to_vec()
-    }
-
-    /// Asks the modules something that may block, and gives each answer that the scope admits.
-    async fn gather<T: Send + 'static>(
+    /// Asks the modules something, where their files may block, under this caller's scope.
+    async fn ask<T: Send + 'static>(
         &self,
-        ask: impl Fn(&dyn Module) -> Vec<T> + Send + 'static,
-        admitted: impl Fn(&T) -> bool + Send + 'static,
-        modules: Vec<Arc<dyn Module>>,
-    ) -> Result<Vec<T>, ErrorData> {
-        let immutable = modules.iter().all(|module| module.is_immutable());
-        let work = move || {
-            let answers = modules.iter().flat_map(|module| ask(module.as_ref()));
-            answers.filter(|answer| admitted(answer)).collect()
-        };
+        question: impl FnOnce(&[Arc<dyn Module>], &Scope) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let (app, scope) = (Arc::clone(&self.app), self.scope.clone());
+        let immutable = app.is_immutable();
+        let work = move || question(app.modules(), &scope);
         blocking(immutable, work).await.map_err(|report| protocol_error(&report))
     }
 
-    fn ttl_ms(&self) -> u64 {
-        if self.app.is_immutable() { IMMUTABLE_TTL_MS } else { MUTABLE_TTL_MS }
+    async fn visible_resources(&self) -> Result<Vec<Resource>, ErrorData> {
+        self.ask(|modules, scope| {
+            let of = |module: &Arc<dyn Module>| {
+                let mut resources = module.resources();
+                resources.retain(|resource| {
+                    scope.admits(Subject::Resource { module: module.id(), uri: &resource.uri })
+                });
+                resources
+            };
+            modules.iter().flat_map(of).collect()
+        })
+        .await
+    }
+
+    async fn visible_templates(&self) -> Result<Vec<ResourceTemplate>, ErrorData> {
+        self.ask(|modules, scope| {
+            let of = |module: &Arc<dyn Module>| {
+                let mut templates = module.templates();
+                templates.retain(|template| {
+                    scope.admits(Subject::Resource {
+                        module: module.id(),
+                        uri: &template.uri_template,
+                    })
+                });
+                templates
+            };
+            modules.iter().flat_map(of).collect()
+        })
+        .await
+    }
+
+    async fn visible_prompts(&self) -> Result<Vec<Prompt>, ErrorData> {
+        self.ask(|modules, scope| {
+            let visible = modules
+                .iter()
+                .filter(|module| scope.admits(Subject::Prompt { module: module.id() }));
+            visible.flat_map(|module| module.prompts()).collect()
+        })
+        .await
     }
 
     /// Runs the work of one request: with an id that is in every line of its log, and so that a
@@ -120,6 +148,19 @@ impl Handler {
             // The panic itself was logged by the hook.
             .unwrap_or_else(|_| Err(ErrorData::internal_error("internal error", None)))
     }
+}
+
+/// How long, and for whom, a result may be kept: the newer era has a place for it.
+fn cache_hints(
+    context: &RequestContext<RoleServer>,
+    immutable: bool,
+) -> (Option<u64>, Option<CacheScope>) {
+    let version = context.protocol_version();
+    if version.is_none_or(|version| version.as_str() < ProtocolVersion::V_2026_07_28.as_str()) {
+        return (None, None);
+    }
+    let ttl_ms = if immutable { IMMUTABLE_TTL_MS } else { MUTABLE_TTL_MS };
+    (Some(ttl_ms), Some(CacheScope::Private))
 }
 
 /// A failure outside of a tool, as the protocol says it.
@@ -201,16 +242,15 @@ impl ServerHandler for Handler {
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         self.answer("tools/list", async {
             let entries = self.app.tools(&self.scope).collect();
             let (entries, next) =
                 page::cut(entries, |entry| entry.name(), request, self.app.limits().page)?;
             let tools = entries.into_iter().map(|entry| entry.definition(&self.app)).collect();
-            let mut result = ListToolsResult::with_all_items(tools)
-                .with_ttl_ms(self.ttl_ms())
-                .with_cache_scope(CacheScope::Private);
+            let mut result = ListToolsResult::with_all_items(tools);
+            (result.ttl_ms, result.cache_scope) = cache_hints(&context, self.app.is_immutable());
             result.next_cursor = next;
             Ok(result)
         })
@@ -238,7 +278,7 @@ impl ServerHandler for Handler {
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         self.answer("resources/list", async {
             let resources = self.visible_resources().await?;
@@ -248,9 +288,8 @@ impl ServerHandler for Handler {
                 request,
                 self.app.limits().page,
             )?;
-            let mut result = ListResourcesResult::with_all_items(resources)
-                .with_ttl_ms(self.ttl_ms())
-                .with_cache_scope(CacheScope::Private);
+            let mut result = ListResourcesResult::with_all_items(resources);
+            (result.ttl_ms, result.cache_scope) = cache_hints(&context, self.app.is_immutable());
             result.next_cursor = next;
             Ok(result)
         })
@@ -260,38 +299,18 @@ impl ServerHandler for Handler {
     async fn list_resource_templates(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         self.answer("resources/templates/list", async {
-            let scope = self.scope.clone();
-            let templates = self
-                .gather(
-                    |module| {
-                        module
-                            .templates()
-                            .into_iter()
-                            .map(|template| (module.id(), template))
-                            .collect()
-                    },
-                    move |(module, template)| {
-                        scope.admits(Subject::Resource {
-                            module: *module,
-                            uri: &template.uri_template,
-                        })
-                    },
-                    self.modules(),
-                )
-                .await?;
-            let templates = templates.into_iter().map(|(_, template)| template).collect();
+            let templates = self.visible_templates().await?;
             let (templates, next) = page::cut(
                 templates,
                 |template| template.uri_template.as_str(),
                 request,
                 self.app.limits().page,
             )?;
-            let mut result = ListResourceTemplatesResult::with_all_items(templates)
-                .with_ttl_ms(IMMUTABLE_TTL_MS)
-                .with_cache_scope(CacheScope::Private);
+            let mut result = ListResourceTemplatesResult::with_all_items(templates);
+            (result.ttl_ms, result.cache_scope) = cache_hints(&context, true);
             result.next_cursor = next;
             Ok(result)
         })
@@ -301,24 +320,21 @@ impl ServerHandler for Handler {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.answer("resources/read", async {
-            let scope = self.scope.clone();
-            let modules = self.modules();
             let limit = self.app.limits().payload;
-            let immutable = modules.iter().all(|module| module.is_immutable());
-            let work = move || {
+            let question = move |modules: &[Arc<dyn Module>], scope: &Scope| {
                 modules.iter().find_map(|module| {
-                    let admitted = scope.admits(Subject::Resource { module: module.id(), uri: &request.uri });
-                    let answer = admitted.then(|| module.read(&request.uri, limit))??;
+                    let subject = Subject::Resource { module: module.id(), uri: &request.uri };
+                    let answer = scope.admits(subject).then(|| module.read(&request.uri, limit))??;
                     Some((answer, module.is_immutable()))
                 })
             };
-            match blocking(immutable, work).await.map_err(|report| protocol_error(&report))? {
-                Some((Ok(result), immutable)) => {
-                    let ttl_ms = if immutable { IMMUTABLE_TTL_MS } else { MUTABLE_TTL_MS };
-                    Ok(result.with_ttl_ms(ttl_ms).with_cache_scope(CacheScope::Private).into())
+            match self.ask(question).await? {
+                Some((Ok(mut result), immutable)) => {
+                    (result.ttl_ms, result.cache_scope) = cache_hints(&context, immutable);
+                    Ok(result.into())
                 }
                 Some((Err(report), _)) => {
                     tracing::info!(event = "resource_refused", reason = %report, cause = report.cause());
@@ -333,15 +349,14 @@ impl ServerHandler for Handler {
     async fn list_prompts(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         self.answer("prompts/list", async {
             let prompts = self.visible_prompts().await?;
             let (prompts, next) =
                 page::cut(prompts, |prompt| prompt.name.as_str(), request, self.app.limits().page)?;
-            let mut result = ListPromptsResult::with_all_items(prompts)
-                .with_ttl_ms(self.ttl_ms())
-                .with_cache_scope(CacheScope::Private);
+            let mut result = ListPromptsResult::with_all_items(prompts);
+            (result.ttl_ms, result.cache_scope) = cache_hints(&context, self.app.is_immutable());
             result.next_cursor = next;
             Ok(result)
         })
@@ -354,24 +369,20 @@ impl ServerHandler for Handler {
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         self.answer("prompts/get", async {
-            let scope = self.scope.clone();
-            let modules = self.modules();
             let limit = self.app.limits().payload;
-            let immutable = modules.iter().all(|module| module.is_immutable());
             let name = request.name.clone();
-            let work = move || {
+            let question = move |modules: &[Arc<dyn Module>], scope: &Scope| {
                 let visible = modules
                     .iter()
                     .filter(|module| scope.admits(Subject::Prompt { module: module.id() }));
                 visible.into_iter().find_map(|module| module.prompt(&request, limit))
             };
-            match blocking(immutable, work).await.map_err(|report| protocol_error(&report))? {
-                Some(answer) => answer.map_err(|report| protocol_error(&report)),
-                None => {
-                    let prompts = self.visible_prompts().await?;
-                    Err(unknown("prompt", &name, prompts.iter().map(|prompt| prompt.name.as_str())))
-                }
+            let answer = self.ask(question).await?;
+            if let Some(answer) = answer {
+                return answer.map_err(|report| protocol_error(&report));
             }
+            let prompts = self.visible_prompts().await?;
+            Err(unknown("prompt", &name, prompts.iter().map(|prompt| prompt.name.as_str())))
         })
         .await
     }
@@ -382,26 +393,20 @@ impl ServerHandler for Handler {
         _: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         self.answer("completion/complete", async {
-            let modules = self.modules();
-            let immutable = modules.iter().all(|module| module.is_immutable());
             let typed = request.argument.value.to_lowercase();
-            let work = move || {
+            let question = move |modules: &[Arc<dyn Module>], _: &Scope| {
                 let context =
                     request.context.as_ref().and_then(|context| context.arguments.as_ref());
-                let known = context
-                    .into_iter()
-                    .flatten()
-                    .map(|(name, value)| (name.as_str(), value.as_str()));
+                let known = context.into_iter().flatten();
                 let question = Completion {
                     reference: &request.r#ref,
                     argument: &request.argument.name,
                     typed: &request.argument.value,
-                    known: known.collect::<BTreeMap<_, _>>(),
+                    known: known.map(|(name, value)| (name.as_str(), value.as_str())).collect(),
                 };
                 modules.iter().find_map(|module| module.complete(&question)).unwrap_or_default()
             };
-            let mut values =
-                blocking(immutable, work).await.map_err(|report| protocol_error(&report))?;
+            let mut values = self.ask(question).await?;
             values.retain(|value| value.to_lowercase().starts_with(&typed));
             let total = u32::try_from(values.len()).ok();
             let has_more = values.len() > CompletionInfo::MAX_VALUES;
@@ -513,38 +518,6 @@ const KNOWN_METHODS: [&str; 14] = [
     "tools/call",
     "tools/list",
 ];
-
-impl Handler {
-    async fn visible_resources(&self) -> Result<Vec<rmcp::model::Resource>, ErrorData> {
-        let scope = self.scope.clone();
-        let resources = self
-            .gather(
-                |module| {
-                    module.resources().into_iter().map(|resource| (module.id(), resource)).collect()
-                },
-                move |(module, resource)| {
-                    scope.admits(Subject::Resource { module: *module, uri: &resource.uri })
-                },
-                self.modules(),
-            )
-            .await?;
-        Ok(resources.into_iter().map(|(_, resource)| resource).collect())
-    }
-
-    async fn visible_prompts(&self) -> Result<Vec<rmcp::model::Prompt>, ErrorData> {
-        let scope = self.scope.clone();
-        let prompts = self
-            .gather(
-                |module| module.prompts().into_iter().map(|prompt| (module.id(), prompt)).collect(),
-                move |(module, _): &(_, rmcp::model::Prompt)| {
-                    scope.admits(Subject::Prompt { module: *module })
-                },
-                self.modules(),
-            )
-            .await?;
-        Ok(prompts.into_iter().map(|(_, prompt)| prompt).collect())
-    }
-}
 
 /// What is not there, and what may have been meant by it: hidden things are never suggested.
 fn unknown<'a>(what: &str, name: &str, visible: impl Iterator<Item = &'a str>) -> ErrorData {

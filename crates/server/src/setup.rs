@@ -328,17 +328,14 @@ fn find_config(
         let (Some(root), Some(name)) = (root, name) else {
             return Err(unreadable(&path, &rutter_base::root::ReadError::NotFound));
         };
-        let text = root
-            .read(&name, MAX_CONFIG)
-            .and_then(|contents| contents.into_text())
-            .map_err(|error| unreadable(&path, &error))?;
+        let text = root.read_text(&name, MAX_CONFIG).map_err(|error| unreadable(&path, &error))?;
         let config = Config::parse(&shown(&path), &text)?;
         return Ok((Some(path), config));
     }
     for name in CONFIG_NAMES {
         let path = folder.join(name);
         let Ok(relative) = RelativePath::new(name) else { continue };
-        match here.read(&relative, MAX_CONFIG).and_then(|contents| contents.into_text()) {
+        match here.read_text(&relative, MAX_CONFIG) {
             Ok(text) => return Ok((Some(path), Config::parse(name, &text)?)),
             Err(rutter_base::root::ReadError::NotFound) => {}
             Err(error) => return Err(unreadable(Path::new(name), &error)),

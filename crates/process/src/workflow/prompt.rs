@@ -1,7 +1,5 @@
 //! One prompt of a workflow.
 
-use std::fmt::Write;
-
 use rutter_base::failure::{Failure, Kind, Report};
 use rutter_base::root::{ReadError, RelativePath};
 use rutter_base::template::{Template, TemplateError, Values};
@@ -137,33 +135,25 @@ impl Workflow {
     pub(super) fn template(&self, prompt: &Prompt) -> Result<Template, WorkflowError> {
         let unreadable = |cause| WorkflowError::Unreadable { id: prompt.id.clone(), cause };
         let path = RelativePath::new(prompt.file()).map_err(|_| unreadable(ReadError::Escape))?;
-        let text = self
-            .root
-            .read(&path, MAX_FILE)
-            .and_then(|contents| contents.into_text())
-            .map_err(unreadable)?;
+        let text = self.root.read_text(&path, MAX_FILE).map_err(unreadable)?;
         Template::parse(&text)
             .map_err(|cause| WorkflowError::NotATemplate { id: prompt.id.clone(), cause })
     }
 
     fn footer(&self, prompt: &Prompt) -> String {
-        let or_nothing = |names: Vec<&str>| match names.is_empty() {
-            true => "nothing".to_owned(),
-            false => text::listed(names),
+        let or_nothing = |names: Vec<&str>| {
+            if names.is_empty() { "nothing".to_owned() } else { text::listed(names) }
         };
         let strings = |names: &[String]| or_nothing(names.iter().map(String::as_str).collect());
         let next = self.prompts.iter().filter(|other| other.depends_on.contains(&prompt.id));
         let next = or_nothing(next.map(|other| other.id.as_str()).collect());
-        let mut footer = String::from("\n\n---\n");
-        let _ = write!(
-            footer,
-            "Prompt `{}` · phase: {} · depends on: {} · produces: {} · next: {next}\n",
+        format!(
+            "\n\n---\nPrompt `{}` · phase: {} · depends on: {} · produces: {} · next: {next}\n",
             prompt.id,
             prompt.phase(),
             strings(&prompt.depends_on),
             strings(&prompt.produces),
-        );
-        footer
+        )
     }
 }
 

@@ -2,7 +2,6 @@
 
 use clap::{Args, Command};
 use clap_complete::Shell;
-use rutter_base::failure::Report;
 
 use super::FINE;
 use super::screen::Screen;
@@ -16,8 +15,8 @@ pub(super) struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(&self, command: &mut Command, screen: &mut Screen) -> Result<u8, Report> {
+    pub(super) fn run(&self, command: &mut Command, screen: &mut Screen) -> u8 {
         clap_complete::generate(self.shell, command, "rutter", &mut screen.raw());
-        Ok(FINE)
+        FINE
     }
 }

@@ -1,7 +1,7 @@
 //! `rutter doctor`
 
 use clap::Args;
-use rutter_base::failure::{Problem, Report, Severity};
+use rutter_base::failure::{Problem, Severity};
 use rutter_base::root::{RelativePath, Root};
 use rutter_base::text::one_line;
 use serde::Serialize;
@@ -49,11 +49,7 @@ struct Served {
 }
 
 impl Doctor {
-    pub(super) fn run(
-        &self,
-        surroundings: &Surroundings,
-        screen: &mut Screen,
-    ) -> Result<u8, Report> {
+    pub(super) fn run(&self, surroundings: &Surroundings, screen: &mut Screen) -> u8 {
         let (diagnosis, code) = match self.serving.setup(surroundings) {
             Ok(setup) => examine(&setup, surroundings),
             Err(report) => {
@@ -62,15 +58,15 @@ impl Doctor {
                 ];
                 let failure = Some(one_line(&report.to_string()));
                 let version = env!("CARGO_PKG_VERSION");
-                (Diagnosis { version, failure, advice, ..Diagnosis::default() }, MISUSED)
+                (Diagnosis { version, advice, failure, ..Diagnosis::default() }, MISUSED)
             }
         };
         if self.json {
-            screen.json(&diagnosis)
+            screen.json(&diagnosis);
         } else {
-            print(&diagnosis, screen)
+            print(&diagnosis, screen);
         }
-        Ok(code)
+        code
     }
 }
 

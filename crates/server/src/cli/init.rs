@@ -101,7 +101,7 @@ fn wire(root: &Root) -> Result<Done, Report> {
     let done = |what| Done { file: CLIENTS.to_owned(), what };
     let path = RelativePath::new(CLIENTS)
         .map_err(|error| Report::new(Kind::Internal, error.to_string()))?;
-    let text = match root.read(&path, MAX_FILE).and_then(|contents| contents.into_text()) {
+    let text = match root.read_text(&path, MAX_FILE) {
         Ok(text) => text,
         Err(ReadError::NotFound) => {
             let text = pretty(&json!({"mcpServers": {"rutter": entry}}));

@@ -111,8 +111,10 @@ impl Serve {
             None => environment.parse(Variable::PORT, |port| port.parse().ok(), "a port number")?,
         };
         let port = port.or(setup.http.port).unwrap_or(DEFAULT_PORT);
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(no_runtime)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| no_runtime(&error))?;
         let result = runtime.block_on(async {
             let listening = http::Listening::on(&host, port).await.map_err(|error| {
                 Report::new(Kind::Invalid, format!("cannot listen on {host}:{port}: {}", error.kind()))
@@ -145,8 +147,10 @@ fn over_stdio(setup: &Setup) -> Result<(), Report> {
         explain(&mut Screen::stderr());
     }
     // One thread: a message has nowhere to wait for another one.
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(no_runtime)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| no_runtime(&error))?;
     runtime.block_on(async {
         let shutdown = stop_on_signals();
         let _watches = watch(setup);
@@ -157,7 +161,7 @@ fn over_stdio(setup: &Setup) -> Result<(), Report> {
     Ok(())
 }
 
-fn no_runtime(error: std::io::Error) -> Report {
+fn no_runtime(error: &std::io::Error) -> Report {
     Report::new(Kind::Internal, format!("the server cannot start: {}", error.kind()))
 }
 

@@ -70,9 +70,9 @@ impl Tools {
         let total = Cost::of(tools.iter().map(|row| row.cost.bytes).sum());
         let listing = Listing { tools, total };
         if self.json {
-            screen.json(&listing)
+            screen.json(&listing);
         } else {
-            print(&listing, screen)
+            print(&listing, screen);
         }
         Ok(FINE)
     }

@@ -53,8 +53,8 @@ mod tests {
 
     use super::*;
 
-    fn ask(cursor: Option<String>) -> Option<PaginatedRequestParams> {
-        Some(PaginatedRequestParams::default().with_cursor(cursor))
+    fn ask(cursor: Option<String>) -> PaginatedRequestParams {
+        PaginatedRequestParams::default().with_cursor(cursor)
     }
 
     proptest! {
@@ -64,7 +64,7 @@ mod tests {
             let mut shown = Vec::new();
             let mut cursor = None;
             loop {
-                let (page, next) = cut(all.clone(), String::as_str, ask(cursor), size).unwrap();
+                let (page, next) = cut(all.clone(), String::as_str, Some(ask(cursor)), size).unwrap();
                 prop_assert!(page.len() <= size);
                 shown.extend(page);
                 cursor = next;
@@ -78,7 +78,8 @@ mod tests {
     fn cursors_of_others_are_refused() {
         for cursor in ["bogus", "", "YWJj", "äöü"] {
             let error =
-                cut(vec!["a".to_owned()], String::as_str, ask(Some(cursor.into())), 1).unwrap_err();
+                cut(vec!["a".to_owned()], String::as_str, Some(ask(Some(cursor.into()))), 1)
+                    .unwrap_err();
             assert_eq!(error.code.0, -32602, "{cursor}");
         }
     }

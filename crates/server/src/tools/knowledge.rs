@@ -12,7 +12,7 @@ use crate::tool::{Call, Data, Effect, Tool};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Read {
-    /// The document's URI, e.g. acdc://docs/guide
+    /// The document's URI, e.g. `acdc://docs/guide`
     uri: String,
 }
 
