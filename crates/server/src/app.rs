@@ -5,12 +5,11 @@ mod knowledge;
 mod process;
 mod workflow;
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rutter_base::failure::{Kind, Problem, Report};
-use rutter_base::text;
 use rutter_base::watch::{Mode, Watch};
 use rutter_board::StateFiles;
 use rutter_library::Library;
@@ -74,6 +73,8 @@ pub struct App {
     toolbox: BTreeMap<String, Entry>,
     descriptions: BTreeMap<String, String>,
     changes: Changes,
+    /// The problems that are in the log already.
+    logged: Mutex<BTreeSet<String>>,
 }
 
 impl std::fmt::Debug for App {
@@ -107,18 +108,18 @@ impl App {
         #[cfg(feature = "conformance")]
         modules.push(Arc::new(crate::conformance::Fixtures::default()));
         let toolbox = toolbox(&modules)?;
-        if let Some(unknown) = descriptions.keys().find(|name| !toolbox.contains_key(*name)) {
-            let report = Report::new(
-                Kind::Invalid,
-                format!("`tools` describes `{unknown}`, which is no tool here"),
-            );
-            return Err(match text::closest(unknown, toolbox.keys().map(String::as_str)) {
-                Some(meant) => report.hint(format!("did you mean `{meant}`?")),
-                None => report,
-            });
-        }
         let changes = Changes::default();
-        Ok(Self { identity, scope, limits, parts, modules, toolbox, descriptions, changes })
+        Ok(Self {
+            identity,
+            scope,
+            limits,
+            parts,
+            modules,
+            toolbox,
+            descriptions,
+            changes,
+            logged: Mutex::default(),
+        })
     }
 
     /// Who the server says it is.
@@ -175,6 +176,28 @@ impl App {
         self.modules.iter().flat_map(of).collect()
     }
 
+    /// Logs each problem with the content once, and again when it comes back.
+    pub fn log_problems(&self) {
+        let problems = self.problems();
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        for (module, problem) in &problems {
+            if !logged.contains(&problem.to_string()) {
+                let Problem { file, line, message, .. } = problem;
+                let module = module.as_str();
+                tracing::warn!(event = "content_problem", module, file, line, "{message}");
+            }
+        }
+        *logged = problems.iter().map(|(_, problem)| problem.to_string()).collect();
+    }
+
+    /// The tools that the operator describes and that are not there.
+    pub fn described_in_vain(&self) -> impl Iterator<Item = &str> {
+        self.descriptions
+            .keys()
+            .map(String::as_str)
+            .filter(|name| !self.toolbox.contains_key(*name))
+    }
+
     /// Watches all files and announces what changes, until the returned value is dropped.
     pub fn watch(self: &Arc<Self>, mode: Mode) -> std::io::Result<Vec<Watch>> {
         let Some(library) = &self.parts.library else { return Ok(Vec::new()) };
@@ -184,6 +207,7 @@ impl App {
             let skipped = catalog.as_ref().map_or(0, |catalog| catalog.skipped());
             let updated = difference.updated.len();
             tracing::info!(event = "content_reloaded", updated, skipped, "content changed on disk");
+            app.log_problems();
             if difference.documents {
                 app.changes.announce(Change::Resources);
             }

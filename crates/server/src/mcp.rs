@@ -70,6 +70,9 @@ impl Connection {
     }
 }
 
+/// The bytes of the longest URI that an error repeats.
+const MAX_REPEATED_URI: usize = 2_000;
+
 /// How many resources one connection may subscribe to.
 const MAX_SUBSCRIPTIONS: usize = 10_000;
 
@@ -150,13 +153,18 @@ impl Handler {
     }
 }
 
+/// Whether a request is of the newer era.
+fn is_newer_era(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
+    version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
 /// How long, and for whom, a result may be kept: the newer era has a place for it.
 fn cache_hints(
     context: &RequestContext<RoleServer>,
     immutable: bool,
 ) -> (Option<u64>, Option<CacheScope>) {
-    let version = context.protocol_version();
-    if version.is_none_or(|version| version.as_str() < ProtocolVersion::V_2026_07_28.as_str()) {
+    if !is_newer_era(context) {
         return (None, None);
     }
     let ttl_ms = if immutable { IMMUTABLE_TTL_MS } else { MUTABLE_TTL_MS };
@@ -174,9 +182,12 @@ fn protocol_error(report: &Report) -> ErrorData {
     }
 }
 
-/// The same bytes for a missing file, a bad URI and an escape: nothing can be learned from it.
-fn resource_not_found() -> ErrorData {
-    ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, "resource not found", None)
+/// The same for a missing file, a bad URI and an escape: nothing can be learned from it. The
+/// newer era wants the caller's own URI repeated.
+fn resource_not_found(uri: &str, context: &RequestContext<RoleServer>) -> ErrorData {
+    let repeated = is_newer_era(context) && uri.len() <= MAX_REPEATED_URI;
+    let data = repeated.then(|| serde_json::json!({ "uri": uri }));
+    ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, "resource not found", data)
 }
 
 impl ServerHandler for Handler {
@@ -257,6 +268,11 @@ impl ServerHandler for Handler {
         .await
     }
 
+    /// For the HTTP transport, which holds headers that repeat an argument against the schema.
+    fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
+        Some(self.app.tool(name, &self.scope)?.definition(&self.app))
+    }
+
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
@@ -323,6 +339,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.answer("resources/read", async {
+            let uri = request.uri.clone();
             let limit = self.app.limits().payload;
             let question = move |modules: &[Arc<dyn Module>], scope: &Scope| {
                 modules.iter().find_map(|module| {
@@ -338,9 +355,9 @@ impl ServerHandler for Handler {
                 }
                 Some((Err(report), _)) => {
                     tracing::info!(event = "resource_refused", reason = %report, cause = report.cause());
-                    Err(resource_not_found())
+                    Err(resource_not_found(&uri, &context))
                 }
-                None => Err(resource_not_found()),
+                None => Err(resource_not_found(&uri, &context)),
             }
         })
         .await
@@ -421,8 +438,11 @@ impl ServerHandler for Handler {
     async fn set_level(
         &self,
         request: SetLevelRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        if is_newer_era(&context) {
+            return Err(no_method("logging/setLevel"));
+        }
         *self.connection.level.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.level);
         Ok(())
     }
@@ -430,12 +450,12 @@ impl ServerHandler for Handler {
     async fn subscribe(
         &self,
         request: SubscribeRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         self.answer("resources/subscribe", async {
             let resources = self.visible_resources().await?;
             if !resources.iter().any(|resource| resource.uri == request.uri) {
-                return Err(resource_not_found());
+                return Err(resource_not_found(&request.uri, &context));
             }
             let mut subscriptions =
                 self.connection.subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
@@ -483,22 +503,24 @@ impl ServerHandler for Handler {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         // A known method arrives here when its parameters do not have the method's shape.
-        if KNOWN_METHODS.contains(&request.method.as_str()) {
+        let method = request.method.as_str();
+        let removed = is_newer_era(&context) && REMOVED_METHODS.contains(&method);
+        if KNOWN_METHODS.contains(&method) && !removed {
             return Err(ErrorData::invalid_params(
-                format!("the parameters of `{}` are missing or of the wrong type", request.method),
+                format!("the parameters of `{method}` are missing or of the wrong type"),
                 None,
             ));
         }
-        let method = text::cap(text::one_line(&request.method), 200);
-        Err(ErrorData::new(
-            ErrorCode::METHOD_NOT_FOUND,
-            format!("there is no method `{method}`"),
-            None,
-        ))
+        Err(no_method(method))
     }
+}
+
+fn no_method(method: &str) -> ErrorData {
+    let method = text::cap(text::one_line(method), 200);
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None)
 }
 
 /// The methods of both eras that take parameters.
@@ -518,6 +540,10 @@ const KNOWN_METHODS: [&str; 14] = [
     "tools/call",
     "tools/list",
 ];
+
+/// Those of them that only the older era has.
+const REMOVED_METHODS: [&str; 4] =
+    ["initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
 /// What is not there, and what may have been meant by it: hidden things are never suggested.
 fn unknown<'a>(what: &str, name: &str, visible: impl Iterator<Item = &'a str>) -> ErrorData {

@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rutter_base::failure::{Kind, Report};
-use rutter_base::root::{RelativePath, Root};
+use rutter_base::failure::{Kind, Problem, Report};
+use rutter_base::root::{ReadError, RelativePath, Root};
+use rutter_base::text::one_line;
 use rutter_base::watch::Mode;
 use rutter_board::StateFiles;
 use rutter_library::{Layout, Library, Source, SourceName};
@@ -54,6 +55,8 @@ pub struct Setup {
     pub config_file: Option<PathBuf>,
     /// Where each kind of content comes from, for a person.
     pub origins: Vec<Origin>,
+    /// What is odd about the configuration, but no reason not to start.
+    pub problems: Vec<Problem>,
     /// How changes of files are noticed.
     pub watch: Mode,
     /// Where the server listens over HTTP, as configured.
@@ -133,7 +136,12 @@ impl Setup {
             config.tools.iter().map(|tool| (tool.name.clone(), tool.description.clone())).collect();
         let app = App::new(identity, scope, limits, parts, descriptions)
             .map_err(|report| draft.in_file(&report))?;
+        let problems = app.described_in_vain().map(|tool| {
+            let message = format!("`tools` describes `{}`, which is no tool here", one_line(tool));
+            Problem::warning(draft.file.as_str(), message)
+        });
         Ok(Self {
+            problems: problems.collect(),
             app: Arc::new(app),
             profile,
             read_only,
@@ -190,7 +198,7 @@ impl Draft {
                 std::io::ErrorKind::NotADirectory => "there is no folder, but a file, at",
                 _ => "the folder cannot be opened:",
             };
-            self.at(key, path, format!("{what} `{}`", rutter_base::text::one_line(&path.value)))
+            self.at(key, path, format!("{what} `{}`", one_line(&path.value)))
         })
     }
 
@@ -252,7 +260,7 @@ impl Draft {
                 let name = Variable::PROCESS_ROOT.name;
                 Report::new(
                     Kind::Invalid,
-                    format!("{name}: there is no folder `{}`", rutter_base::text::one_line(path)),
+                    format!("{name}: there is no folder `{}`", one_line(path)),
                 )
             })?
         } else if let Some(process) = &config.process {
@@ -266,9 +274,7 @@ impl Draft {
     }
 
     fn workflow(&mut self, config: &Config) -> Result<Workflow, Report> {
-        let broken = |problem: rutter_base::failure::Problem| {
-            Report::new(Kind::Invalid, problem.to_string())
-        };
+        let broken = |problem: Problem| Report::new(Kind::Invalid, problem.to_string());
         if let Some(workflow) = &config.workflow {
             let prompts = &workflow.prompts;
             self.note("workflow", &prompts.value, Because::Configured);
@@ -314,7 +320,7 @@ fn find_config(
     here: &Root,
     folder: &Path,
 ) -> Result<(Option<PathBuf>, Config), Report> {
-    let unreadable = |path: &Path, error: &rutter_base::root::ReadError| {
+    let unreadable = |path: &Path, error: &ReadError| {
         Report::new(
             Kind::Invalid,
             format!("the configuration file `{}` cannot be used: {error}", shown(path)),
@@ -326,7 +332,7 @@ fn find_config(
         let root = parent.and_then(|parent| Root::open(parent).ok());
         let name = name.and_then(|name| RelativePath::new(name).ok());
         let (Some(root), Some(name)) = (root, name) else {
-            return Err(unreadable(&path, &rutter_base::root::ReadError::NotFound));
+            return Err(unreadable(&path, &ReadError::NotFound));
         };
         let text = root.read_text(&name, MAX_CONFIG).map_err(|error| unreadable(&path, &error))?;
         let config = Config::parse(&shown(&path), &text)?;
@@ -337,7 +343,7 @@ fn find_config(
         let Ok(relative) = RelativePath::new(name) else { continue };
         match here.read_text(&relative, MAX_CONFIG) {
             Ok(text) => return Ok((Some(path), Config::parse(name, &text)?)),
-            Err(rutter_base::root::ReadError::NotFound) => {}
+            Err(ReadError::NotFound) => {}
             Err(error) => return Err(unreadable(Path::new(name), &error)),
         }
     }
@@ -351,7 +357,7 @@ fn split(path: &Path) -> (Option<&Path>, Option<&str>) {
 /// A path as it stands in messages to the operator: its name if it is in the working directory.
 fn shown(path: &Path) -> String {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    rutter_base::text::one_line(&name)
+    one_line(&name)
 }
 
 /// `~/` is the home of whoever runs the server.

@@ -41,7 +41,8 @@ enum Format {
 
 #[derive(Serialize)]
 struct Found {
-    module: ModuleId,
+    /// The module whose content it is about; none for the configuration
+    module: Option<ModuleId>,
     #[serde(flatten)]
     problem: Problem,
 }
@@ -59,9 +60,12 @@ impl Check {
         surroundings: &Surroundings,
         screen: &mut Screen,
     ) -> Result<u8, Report> {
-        let app = self.serving.setup(surroundings)?.app;
-        let problems: Vec<Found> =
-            app.problems().into_iter().map(|(module, problem)| Found { module, problem }).collect();
+        let setup = self.serving.setup(surroundings)?;
+        let configured =
+            setup.problems.iter().map(|problem| Found { module: None, problem: problem.clone() });
+        let content = setup.app.problems().into_iter();
+        let content = content.map(|(module, problem)| Found { module: Some(module), problem });
+        let problems: Vec<Found> = configured.chain(content).collect();
         let count =
             |severity| problems.iter().filter(|found| found.problem.severity == severity).count();
         let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));

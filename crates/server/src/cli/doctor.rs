@@ -74,7 +74,8 @@ fn examine(setup: &Setup, surroundings: &Surroundings) -> (Diagnosis, u8) {
     let app = &setup.app;
     let modules =
         app.modules().iter().map(|module| Served { module: module.id(), serves: module.summary() });
-    let problems: Vec<Problem> = app.problems().into_iter().map(|(_, problem)| problem).collect();
+    let content = app.problems().into_iter().map(|(_, problem)| problem);
+    let problems: Vec<Problem> = setup.problems.iter().cloned().chain(content).collect();
     let errors = problems.iter().any(|problem| problem.severity == Severity::Error);
     let mut advice = Vec::new();
     if !problems.is_empty() {

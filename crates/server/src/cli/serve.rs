@@ -94,6 +94,14 @@ impl Serve {
             Secrets::new(environment.secrets()),
         );
         log_start(&setup, surroundings, transport);
+        for problem in &setup.problems {
+            tracing::warn!(
+                event = "configuration_problem",
+                file = problem.file,
+                "{}",
+                problem.message
+            );
+        }
         match transport {
             Transport::Stdio => over_stdio(&setup)?,
             Transport::Http | Transport::Sse => self.over_http(&setup, surroundings)?,
@@ -124,11 +132,12 @@ impl Serve {
             if !is_loopback(&host) {
                 tracing::warn!(event = "open_to_network", host, "anyone who reaches this address can use the server");
             }
+            let shutdown = stop_on_signals();
             tracing::info!(event = "listening", url);
             if std::io::stderr().is_terminal() {
-                Screen::stderr().line(&format!("Connect a client: claude mcp add --transport http rutter {url}"));
+                Screen::stderr()
+                    .line(&format!("Connect a client: claude mcp add --transport http rutter {url}"));
             }
-            let shutdown = stop_on_signals();
             let _watches = watch(setup);
             let names = std::iter::once(host.clone()).chain(setup.http.public_names.iter().cloned()).collect();
             let served = listening.serve(setup.app.clone(), names, shutdown.clone());
@@ -154,6 +163,7 @@ fn over_stdio(setup: &Setup) -> Result<(), Report> {
     runtime.block_on(async {
         let shutdown = stop_on_signals();
         let _watches = watch(setup);
+        tracing::debug!(event = "client_waiting", "waiting for a client on standard input");
         stdio::serve(setup.app.clone(), shutdown).await;
     });
     // A thread may still wait for standard input, and nothing can wake it.
@@ -165,7 +175,13 @@ fn no_runtime(error: &std::io::Error) -> Report {
     Report::new(Kind::Internal, format!("the server cannot start: {}", error.kind()))
 }
 
+/// Loads what is served, says what is wrong with it, and follows its files. The first answer
+/// waits for none of it.
 fn watch(setup: &Setup) -> Vec<rutter_base::watch::Watch> {
+    if !setup.app.is_immutable() {
+        let app = setup.app.clone();
+        tokio::task::spawn_blocking(move || app.log_problems());
+    }
     setup.app.watch(setup.watch).unwrap_or_else(|error| {
         tracing::warn!(event = "watch_failed", cause = %error, "changes of files are not noticed");
         Vec::new()
@@ -173,35 +189,38 @@ fn watch(setup: &Setup) -> Vec<rutter_base::watch::Watch> {
 }
 
 /// A token that is cancelled when the process is asked to end.
+///
+/// The signals are caught from the moment this returns, not from the first time the task runs.
+#[cfg(unix)]
+fn stop_on_signals() -> CancellationToken {
+    use tokio::signal::unix::{SignalKind, signal};
+    let shutdown = CancellationToken::new();
+    let token = shutdown.clone();
+    if let (Ok(mut interrupt), Ok(mut terminate)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    {
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            token.cancel();
+        });
+    }
+    shutdown
+}
+
+/// A token that is cancelled when the process is asked to end.
+#[cfg(not(unix))]
 fn stop_on_signals() -> CancellationToken {
     let shutdown = CancellationToken::new();
     let token = shutdown.clone();
     tokio::spawn(async move {
-        asked_to_end().await;
-        token.cancel();
+        if tokio::signal::ctrl_c().await.is_ok() {
+            token.cancel();
+        }
     });
     shutdown
-}
-
-#[cfg(unix)]
-async fn asked_to_end() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-}
-
-#[cfg(not(unix))]
-async fn asked_to_end() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
-    }
 }
 
 fn is_loopback(host: &str) -> bool {

@@ -1,0 +1,252 @@
+//! The real binary, as a person starts it. Few: each costs a process.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+fn rutter(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rutter"));
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .stdin(Stdio::null());
+    command
+}
+
+#[track_caller]
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    rutter(folder, arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn a_wrong_configuration_ends_the_start_with_one_line_and_code_2() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("rutter.yaml"), "server: {}\ncontnet: []\n").unwrap();
+    for verb in ["serve", "tools", "check"] {
+        let output = run(folder.path(), &[verb]);
+        assert_eq!(output.status.code(), Some(2), "{verb}");
+        assert_eq!(text(&output.stdout), "");
+        assert_eq!(
+            text(&output.stderr),
+            "rutter: rutter.yaml:2: unknown key `contnet`; did you mean `content`?\n"
+        );
+    }
+    let output = run(folder.path(), &["doctor"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stdout).contains("would not start: rutter.yaml:2"),
+        "{}",
+        text(&output.stdout)
+    );
+    let output = run(folder.path(), &["serve", "--config", "nowhere.yaml"]);
+    assert_eq!(
+        text(&output.stderr),
+        "rutter: the configuration file `nowhere.yaml` cannot be used: there is no such file\n"
+    );
+}
+
+#[test]
+fn what_is_misspelt_is_suggested() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, hint) in [(["serv", ""], "'serve'"), (["tools", "--profil"], "'--profile'")] {
+        let arguments: Vec<&str> =
+            arguments.into_iter().filter(|argument| !argument.is_empty()).collect();
+        let output = run(folder.path(), &arguments);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(hint), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn init_writes_a_project_that_is_served_and_touches_nothing_that_exists() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::write(at.join(".mcp.json"), r#"{"mcpServers": {"other": {"command": "x"}}, "z": 1}"#)
+        .unwrap();
+    std::fs::create_dir_all(at.join("rutter/process")).unwrap();
+    std::fs::write(at.join("rutter/process/process.yaml"), "version: 1\nstages: []\n").unwrap();
+    let output = run(at, &["init", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let done: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let what = |file: &str| {
+        let of = |entry: &&Value| entry["file"] == file;
+        done.as_array()
+            .unwrap()
+            .iter()
+            .find(of)
+            .map(|entry| entry["what"].clone())
+            .unwrap_or_default()
+    };
+    assert_eq!(what("rutter/process/process.yaml"), "kept");
+    assert_eq!(what("rutter.yaml"), "written");
+    assert_eq!(what(".mcp.json"), "extended");
+    let clients: Value =
+        serde_json::from_slice(&std::fs::read(at.join(".mcp.json")).unwrap()).unwrap();
+    assert_eq!(clients["mcpServers"]["other"], json!({"command": "x"}));
+    assert_eq!(clients["mcpServers"]["rutter"]["args"], json!(["serve"]));
+
+    let before = std::fs::read(at.join(".mcp.json")).unwrap();
+    assert!(
+        text(&run(at, &["init"]).stdout).lines().filter(|line| line.starts_with("written")).count()
+            == 0
+    );
+    assert_eq!(std::fs::read(at.join(".mcp.json")).unwrap(), before);
+
+    let doctor: Value = serde_json::from_slice(&run(at, &["doctor", "--json"]).stdout).unwrap();
+    assert_eq!(doctor["configuration"], "rutter.yaml");
+    assert_eq!(doctor["problems"], json!([]));
+}
+
+#[test]
+fn init_leaves_a_client_file_that_it_does_not_understand_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(".mcp.json"), "// mine\n").unwrap();
+    let output = run(folder.path(), &["init"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("was left alone"), "{}", text(&output.stderr));
+    assert_eq!(std::fs::read(folder.path().join(".mcp.json")).unwrap(), b"// mine\n");
+}
+
+#[test]
+fn check_finds_problems_and_says_so_in_three_formats() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::write(at.join("rutter.yaml"), "content: [{name: kb, path: kb}]\n").unwrap();
+    std::fs::create_dir_all(at.join("kb/mcp-resources")).unwrap();
+    std::fs::create_dir_all(at.join("kb/mcp-prompts")).unwrap();
+    std::fs::write(at.join("kb/mcp-resources/bad.md"), "---\nname: x\n---\n").unwrap();
+    std::fs::write(at.join("kb/mcp-prompts/p.md"), "---\nname: p\n---\n{{undeclared}}\n").unwrap();
+    let output = run(at, &["check"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        text(&output.stdout),
+        "warning: kb/mcp-prompts/p.md: `{{undeclared}}` is no declared argument and stays as it is\n\
+         error: kb/mcp-resources/bad.md:1: `description` is missing in the frontmatter\n1 errors, 1 warnings\n"
+    );
+    let json: Value = serde_json::from_slice(&run(at, &["check", "--json"]).stdout).unwrap();
+    assert_eq!((&json["errors"], &json["problems"][1]["line"]), (&json!(1), &json!(1)));
+    let github = text(&run(at, &["check", "--format", "github"]).stdout);
+    assert!(
+        github.contains("::error file=kb/mcp-resources/bad.md,line=1::`description` is missing"),
+        "{github}"
+    );
+}
+
+#[test]
+fn a_description_of_a_tool_that_is_not_there_is_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = "tools:\n  - {name: read, description: Mine}\n  - {name: serch, description: x}\n";
+    std::fs::write(folder.path().join("rutter.yaml"), config).unwrap();
+    let output = run(folder.path(), &["check"]);
+    assert_eq!(output.status.code(), Some(0));
+    let expected = "warning: rutter.yaml: `tools` describes `serch`, which is no tool here\n0 errors, 1 warnings\n";
+    assert_eq!(text(&output.stdout), expected);
+}
+
+#[test]
+fn tools_adds_up_what_a_session_costs() {
+    let folder = tempfile::tempdir().unwrap();
+    let listing: Value =
+        serde_json::from_slice(&run(folder.path(), &["tools", "--json"]).stdout).unwrap();
+    let tools = listing["tools"].as_array().unwrap();
+    let sum: u64 = tools.iter().map(|tool| tool["bytes"].as_u64().unwrap()).sum();
+    assert_eq!(listing["total"]["bytes"], sum);
+    let acm: Value = serde_json::from_slice(
+        &run(folder.path(), &["tools", "--json", "--profile", "acm"]).stdout,
+    )
+    .unwrap();
+    assert_eq!(acm["tools"][0]["name"], "get_stage");
+    let plain = text(&run(folder.path(), &["tools"]).stdout);
+    assert!(!plain.contains('\u{1b}'), "colours without a terminal");
+}
+
+#[test]
+fn completions_are_scripts() {
+    let folder = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = text(&run(folder.path(), &["completions", shell]).stdout);
+        assert!(script.contains("rutter") && script.contains("doctor"), "{shell}");
+    }
+}
+
+#[test]
+fn stdout_is_for_messages_alone_and_the_log_says_start_and_stop() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = rutter(folder.path(), &["serve"]);
+    command.env("MY_API_TOKEN", "hunter2-hunter2").env("RUTTER_STATE_KEY", "hunter3-hunter3");
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let opening = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "hunter3-hunter3", "version": "1"}}});
+    // No line feed at the end: it is a line all the same.
+    write!(child.stdin.take().unwrap(), "{opening}").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let stdout = text(&output.stdout);
+    assert_eq!(stdout.lines().count(), 1, "{stdout}");
+    let answer: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(answer["result"]["serverInfo"]["name"], "rutter");
+    let stderr = text(&output.stderr);
+    let log: Vec<Value> = stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(log.first().unwrap()["event"], "server_start");
+    assert_eq!(log.first().unwrap()["environment"]["MY_API_TOKEN"], "[redacted]");
+    assert_eq!(log.last().unwrap()["event"], "server_stop");
+    assert!(
+        log.iter()
+            .all(|line| ["ts", "level", "event", "msg"].iter().all(|key| line[key].is_string()))
+    );
+    assert!(log.iter().any(|line| line["correlation_id"].is_string()));
+    assert!(!stderr.contains("hunter"), "{stderr}");
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_end_the_server_with_code_0() {
+    let folder = tempfile::tempdir().unwrap();
+    for signal in ["-INT", "-TERM"] {
+        for transport in [
+            &["serve", "--log-level", "debug"][..],
+            &["serve", "--transport", "http", "--port", "0"][..],
+        ] {
+            let mut child = rutter(folder.path(), transport)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            // From these lines on, signals are caught.
+            let mut log = std::io::BufReader::new(child.stderr.take().unwrap());
+            let mut line = String::new();
+            while !line.contains("client_waiting") && !line.contains("listening") {
+                line.clear();
+                assert!(
+                    std::io::BufRead::read_line(&mut log, &mut line).unwrap() > 0,
+                    "the server is gone"
+                );
+            }
+            assert!(
+                Command::new("kill")
+                    .args([signal, &child.id().to_string()])
+                    .status()
+                    .unwrap()
+                    .success()
+            );
+            assert_eq!(child.wait().unwrap().code(), Some(0), "{signal} {transport:?}");
+            let mut rest = String::new();
+            std::io::Read::read_to_string(&mut log, &mut rest).unwrap();
+            assert!(rest.lines().last().unwrap().contains("server_stop"), "{rest}");
+        }
+    }
+}
