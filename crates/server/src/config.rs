@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_saphyr::Spanned;
 
 /// A configuration file. Every path in it is relative to the file.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Who the server says it is
@@ -29,6 +29,7 @@ pub struct Config {
     /// What bounds every answer
     pub limits: Limits,
     /// How changes of files are noticed: auto, poll or off
+    #[schemars(with = "Option<WatchName>")]
     pub watch: Option<Mode>,
     /// Where the server listens with `--transport http`
     pub http: Http,
@@ -47,20 +48,22 @@ pub struct Server {
 }
 
 /// A place with documents and prompts.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Content {
     /// Its name: a part of every URI
+    #[schemars(with = "String")]
     pub name: Spanned<String>,
     /// What it holds, for agents
     #[serde(default)]
     pub description: String,
     /// The folder
+    #[schemars(with = "String")]
     pub path: Spanned<String>,
 }
 
 /// A description that replaces the built-in one.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToolDescription {
     /// The tool
@@ -70,39 +73,56 @@ pub struct ToolDescription {
 }
 
 /// How work is done here.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Process {
     /// The folder with `process.yaml` and the files that it names
+    #[schemars(with = "String")]
     pub root: Spanned<String>,
 }
 
 /// Prompts that follow each other.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Workflow {
     /// The metadata file
+    #[schemars(with = "String")]
     pub prompts: Spanned<String>,
 }
 
 /// Where the work is recorded.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Board {
     /// The folder, usually `.ralph`
+    #[schemars(with = "String")]
     pub path: Spanned<String>,
 }
 
 /// What bounds every answer.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
     /// The bytes of one text in an answer; 1 MiB unless set
+    #[schemars(with = "Option<usize>")]
     pub payload: Option<Spanned<usize>>,
 }
 
+/// The names of [`Mode`], which knows nothing of schemas.
+#[derive(JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is used")]
+enum WatchName {
+    /// By events of the system, and by polling where there are none
+    Auto,
+    /// By polling alone, for network file systems
+    Poll,
+    /// Not at all
+    Off,
+}
+
 /// Where the server listens.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Http {
     /// The interface

@@ -10,6 +10,7 @@ mod errors;
 mod hostile;
 mod pack;
 mod protocol;
+mod references;
 mod scopes;
 mod server;
 
