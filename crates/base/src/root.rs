@@ -306,6 +306,19 @@ impl Root {
     }
 }
 
+/// Reads a file that the operator named as text: wherever it is, and through whatever links, but
+/// checked for kind and size as any other.
+pub fn read_named(path: &Path, limit: u64) -> Result<String, ReadError> {
+    let path = path.canonicalize()?;
+    let (Some(folder), Some(name)) =
+        (path.parent(), path.file_name().and_then(|name| name.to_str()))
+    else {
+        return Err(ReadError::NotAFile);
+    };
+    let name = RelativePath::new(name).map_err(|_| ReadError::NotFound)?;
+    Root::open(folder)?.read_text(&name, limit)
+}
+
 fn embedded_file<'a>(
     dir: &'a include_dir::Dir<'static>,
     path: &RelativePath,

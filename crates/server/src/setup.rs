@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rutter_base::failure::{Kind, Problem, Report};
-use rutter_base::root::{ReadError, RelativePath, Root};
+use rutter_base::root::{RelativePath, Root};
 use rutter_base::text::one_line;
 use rutter_base::watch::Mode;
 use rutter_board::StateFiles;
@@ -25,11 +25,6 @@ use crate::pack;
 use crate::profiles::Profile;
 use crate::scope::{Rule, Scope};
 use crate::settings::{Environment, Variable};
-
-/// The names under which a configuration file is found.
-const CONFIG_NAMES: [&str; 2] = ["rutter.yaml", "mcp-metadata.yaml"];
-/// The largest configuration file.
-const MAX_CONFIG: u64 = 1024 * 1024;
 
 /// What was asked for on the command line, as far as it decides what is served.
 #[derive(Debug, Clone, Default)]
@@ -93,15 +88,9 @@ impl Setup {
         environment: &Environment,
         folder: &Path,
     ) -> Result<Self, Report> {
-        let here = Root::open(folder).map_err(|error| {
-            Report::new(
-                Kind::Invalid,
-                format!("the working directory cannot be opened: {}", error.kind()),
-            )
-        })?;
         let named =
             request.config.clone().or_else(|| environment.get(Variable::CONFIG).map(PathBuf::from));
-        let (config_file, config) = find_config(named.as_deref(), &here, folder)?;
+        let (config_file, config) = find::config(named.as_deref(), folder)?;
         let profile = match request.profile {
             Some(profile) => Some(profile),
             None => environment.parse(
@@ -115,8 +104,7 @@ impl Setup {
         let watch = environment.parse(Variable::WATCH, watch_mode, "auto, poll or off")?;
         let mut draft = Draft {
             base: config_file.as_deref().and_then(Path::parent).unwrap_or(folder).to_owned(),
-            file: config_file.as_deref().map(shown).unwrap_or_default(),
-            here,
+            file: config_file.as_deref().map(find::shown).unwrap_or_default(),
             folder: folder.to_owned(),
             origins: Vec::new(),
         };
@@ -159,7 +147,6 @@ struct Draft {
     base: PathBuf,
     /// The configuration file's name for messages.
     file: String,
-    here: Root,
     folder: PathBuf,
     origins: Vec<Origin>,
 }
@@ -188,7 +175,7 @@ impl Draft {
     }
 
     fn resolve(&self, path: &str) -> PathBuf {
-        self.base.join(expand(path))
+        self.base.join(find::expand(path))
     }
 
     fn open(&self, key: &str, path: &Spanned<String>) -> Result<Root, Report> {
@@ -208,9 +195,7 @@ impl Draft {
         }
         let mut sources = Vec::new();
         for (name, folder, layout) in find::CONTENT {
-            let Some(root) =
-                RelativePath::new(*folder).ok().and_then(|path| self.here.folder(&path))
-            else {
+            let Some(root) = Root::open(&self.folder.join(folder)).ok() else {
                 continue;
             };
             let layout = layout.unwrap_or_else(|| Source::detect(&root));
@@ -256,7 +241,7 @@ impl Draft {
     fn guide(&mut self, config: &Config, environment: &Environment) -> Result<Guide, Report> {
         let root = if let Some(path) = environment.get(Variable::PROCESS_ROOT) {
             self.note("process", path, Because::Configured);
-            Root::open(&self.folder.join(expand(path))).map_err(|_| {
+            Root::open(&self.folder.join(find::expand(path))).map_err(|_| {
                 let name = Variable::PROCESS_ROOT.name;
                 Report::new(
                     Kind::Invalid,
@@ -279,16 +264,15 @@ impl Draft {
             let prompts = &workflow.prompts;
             self.note("workflow", &prompts.value, Because::Configured);
             let path = self.resolve(&prompts.value);
-            let (folder, file) = split(&path);
-            let file = file.and_then(|name| RelativePath::new(name).ok());
-            let root = folder.and_then(|folder| Root::open(folder).ok());
+            let file = path.file_name().and_then(|name| RelativePath::new(name.to_str()?).ok());
+            let root = path.parent().and_then(|folder| Root::open(folder).ok());
             let (Some(root), Some(file)) = (root, file) else {
                 return Err(self.at("workflow.prompts", prompts, "there is no such file"));
             };
             return Workflow::open(root, &file)
                 .map_err(|problem| self.at("workflow.prompts", prompts, problem));
         }
-        if let Some((root, file)) = find::workflow(&self.here) {
+        if let Some((root, file)) = find::workflow(&self.folder) {
             self.note("workflow", find::WORKFLOW, Because::Found);
             return Workflow::open(root, &file).map_err(broken);
         }
@@ -303,7 +287,7 @@ impl Draft {
             self.note("board", &board.path.value, Because::Configured);
             return Ok(Some(StateFiles::new(self.open("board.path", &board.path)?)));
         }
-        let found = RelativePath::new(find::BOARD).ok().and_then(|path| self.here.folder(&path));
+        let found = Root::open(&self.folder.join(find::BOARD)).ok();
         if found.is_some() {
             self.note("board", find::BOARD, Because::Found);
         }
@@ -313,63 +297,6 @@ impl Draft {
 
 fn source_name(name: &str) -> Result<SourceName, Report> {
     SourceName::new(name).map_err(|error| Report::new(Kind::Internal, error.to_string()))
-}
-
-fn find_config(
-    named: Option<&Path>,
-    here: &Root,
-    folder: &Path,
-) -> Result<(Option<PathBuf>, Config), Report> {
-    let unreadable = |path: &Path, error: &ReadError| {
-        Report::new(
-            Kind::Invalid,
-            format!("the configuration file `{}` cannot be used: {error}", shown(path)),
-        )
-    };
-    if let Some(path) = named {
-        let path = folder.join(expand_path(path));
-        let (parent, name) = split(&path);
-        let root = parent.and_then(|parent| Root::open(parent).ok());
-        let name = name.and_then(|name| RelativePath::new(name).ok());
-        let (Some(root), Some(name)) = (root, name) else {
-            return Err(unreadable(&path, &ReadError::NotFound));
-        };
-        let text = root.read_text(&name, MAX_CONFIG).map_err(|error| unreadable(&path, &error))?;
-        let config = Config::parse(&shown(&path), &text)?;
-        return Ok((Some(path), config));
-    }
-    for name in CONFIG_NAMES {
-        let path = folder.join(name);
-        let Ok(relative) = RelativePath::new(name) else { continue };
-        match here.read_text(&relative, MAX_CONFIG) {
-            Ok(text) => return Ok((Some(path), Config::parse(name, &text)?)),
-            Err(ReadError::NotFound) => {}
-            Err(error) => return Err(unreadable(Path::new(name), &error)),
-        }
-    }
-    Ok((None, Config::default()))
-}
-
-fn split(path: &Path) -> (Option<&Path>, Option<&str>) {
-    (path.parent(), path.file_name().and_then(|name| name.to_str()))
-}
-
-/// A path as it stands in messages to the operator: its name if it is in the working directory.
-fn shown(path: &Path) -> String {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    one_line(&name)
-}
-
-/// `~/` is the home of whoever runs the server.
-fn expand(path: &str) -> PathBuf {
-    match path.strip_prefix("~/").zip(std::env::home_dir()) {
-        Some((rest, home)) => home.join(rest),
-        None => PathBuf::from(path),
-    }
-}
-
-fn expand_path(path: &Path) -> PathBuf {
-    path.to_str().map_or_else(|| path.to_owned(), expand)
 }
 
 fn flag(value: &str) -> Option<bool> {

@@ -127,3 +127,32 @@ async fn text_from_files_and_callers_comes_back_as_data() {
     let (text, _) = client.tool("read", json!({"uri": "acdc://docs/\u{1b}[31m"})).await;
     assert!(!text.contains('\u{1b}'), "{text:?}");
 }
+
+#[tokio::test]
+async fn what_the_operator_named_may_be_a_link_to_anywhere() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::create_dir(elsewhere.path().join("pages")).unwrap();
+    std::fs::write(elsewhere.path().join("pages/a.md"), "# A\n").unwrap();
+    std::fs::write(elsewhere.path().join("shared.yaml"), "server: {name: linked}\n").unwrap();
+    let folder = Folder::empty();
+    symlink(elsewhere.path().join("pages"), folder.path().join("docs")).unwrap();
+    symlink(elsewhere.path().join("shared.yaml"), folder.path().join("rutter.yaml")).unwrap();
+    assert_eq!(folder.setup().unwrap().app.identity().name, "linked");
+    let mut client = folder.connect().await;
+    let list = client.result("resources/list", json!({})).await;
+    assert_eq!(list["resources"][0]["uri"], "acdc://docs/a");
+}
+
+#[test]
+fn odd_things_in_the_place_of_folders_and_files_do_not_block_the_start() {
+    let folder = Folder::with(&[("docs", "a file"), (".ralph", "a file")]);
+    assert!(folder.setup().is_ok());
+    assert!(
+        Command::new("mkfifo").arg(folder.path().join("rutter.yaml")).status().unwrap().success()
+    );
+    let report = folder.setup().unwrap_err();
+    assert_eq!(
+        report,
+        "the configuration file `rutter.yaml` cannot be used: it is not a regular file"
+    );
+}
