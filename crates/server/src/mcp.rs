@@ -259,7 +259,8 @@ impl ServerHandler for Handler {
             let entries = self.app.tools(&self.scope).collect();
             let (entries, next) =
                 page::cut(entries, |entry| entry.name(), request, self.app.limits().page)?;
-            let tools = entries.into_iter().map(|entry| entry.definition(&self.app)).collect();
+            let tools =
+                entries.into_iter().map(|entry| entry.definition(&self.app).clone()).collect();
             let mut result = ListToolsResult::with_all_items(tools);
             (result.ttl_ms, result.cache_scope) = cache_hints(&context, self.app.is_immutable());
             result.next_cursor = next;
@@ -270,7 +271,7 @@ impl ServerHandler for Handler {
 
     /// For the HTTP transport, which holds headers that repeat an argument against the schema.
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
-        Some(self.app.tool(name, &self.scope)?.definition(&self.app))
+        Some(self.app.tool(name, &self.scope)?.definition(&self.app).clone())
     }
 
     async fn call_tool(

@@ -5,7 +5,7 @@
 //! [`run`] is the one pipeline that every call takes.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
@@ -167,6 +167,8 @@ pub struct Entry {
     module: ModuleId,
     effect: Effect,
     define: Arc<Define>,
+    /// Made once: nothing that it is made of changes while an [`App`] lives.
+    definition: OnceLock<Definition>,
     handler: Arc<Handler>,
 }
 
@@ -220,6 +222,7 @@ impl Entry {
             module,
             effect,
             define: Arc::new(define),
+            definition: OnceLock::new(),
             handler: Arc::new(handler),
         }
     }
@@ -244,12 +247,14 @@ impl Entry {
     }
 
     /// What is listed.
-    pub fn definition(&self, app: &App) -> Definition {
-        let mut definition = (self.define)(app);
-        if let Some(description) = app.description_of(&self.name) {
-            definition.description = Some(description.to_owned().into());
-        }
-        definition
+    pub fn definition(&self, app: &App) -> &Definition {
+        self.definition.get_or_init(|| {
+            let mut definition = (self.define)(app);
+            if let Some(description) = app.description_of(&self.name) {
+                definition.description = Some(description.to_owned().into());
+            }
+            definition
+        })
     }
 }
 

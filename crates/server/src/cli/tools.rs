@@ -59,7 +59,7 @@ impl Tools {
     ) -> Result<u8, Report> {
         let app = self.serving.setup(surroundings)?.app;
         let rows = app.tools(app.scope()).map(|entry| {
-            let definition = serde_json::to_vec(&entry.definition(&app)).unwrap_or_default();
+            let definition = serde_json::to_vec(entry.definition(&app)).unwrap_or_default();
             Row {
                 name: entry.name().to_owned(),
                 module: entry.module(),
