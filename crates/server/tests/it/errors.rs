@@ -56,12 +56,11 @@ async fn every_error_text() {
     let mut texts = String::new();
     for (method, params) in cases {
         let response = client.call(method, params.clone()).await;
-        let said = match response.get("error") {
-            Some(error) => format!("{} {}", error["code"], error["message"].as_str().unwrap()),
-            None => {
-                assert_eq!(response["result"]["isError"], true, "{method} {params}: {response}");
-                format!("isError {}", response["result"]["content"][0]["text"].as_str().unwrap())
-            }
+        let said = if let Some(error) = response.get("error") {
+            format!("{} {}", error["code"], error["message"].as_str().unwrap())
+        } else {
+            assert_eq!(response["result"]["isError"], true, "{method} {params}: {response}");
+            format!("isError {}", response["result"]["content"][0]["text"].as_str().unwrap())
         };
         writeln!(texts, "{method} {params}\n    {said}").unwrap();
     }

@@ -2,6 +2,7 @@
 //! `binary`, which starts the real thing.
 
 #![expect(clippy::disallowed_methods, reason = "tests write the folders that are served")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
 mod binary;
 mod changes;
