@@ -114,7 +114,7 @@ pub struct Problem {
     /// The line, counted from 1, where one is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// Whether the file is not served (`Error`) or served with a flaw (`Warning`).
+    /// Whether something is not there for a reader (`Error`), or there with a flaw (`Warning`).
     pub severity: Severity,
     /// What is wrong and how to mend it.
     pub message: String,
@@ -126,7 +126,7 @@ pub struct Problem {
 pub enum Severity {
     /// The file is served, but not as its author meant.
     Warning,
-    /// The file is skipped.
+    /// The file is skipped, or something in it leads nowhere.
     Error,
 }
 

@@ -242,6 +242,13 @@ impl Root {
         }
     }
 
+    /// The file of this name, if there is one: what a walk would find of it.
+    pub fn found(&self, name: &str) -> Vec<Found> {
+        let path = RelativePath::new(name).ok();
+        let file = path.and_then(|path| self.stamp(&path).ok().map(|stamp| Found { path, stamp }));
+        file.into_iter().collect()
+    }
+
     /// Creates a file and the folders above it. One that exists is never touched.
     pub fn create(&self, path: &RelativePath, bytes: &[u8]) -> io::Result<Created> {
         let dir = self.writable()?;

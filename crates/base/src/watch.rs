@@ -63,13 +63,36 @@ impl Watch {
         mode: Mode,
         on_change: impl FnMut() + Send + 'static,
     ) -> std::io::Result<Option<Self>> {
+        Self::of(path, Files::Ending(extensions), mode, on_change)
+    }
+
+    /// Calls `on_change` after each change of one file in the folder at `path`.
+    ///
+    /// The file is looked at, whatever the mode: to be told of every event in a folder that holds
+    /// a whole project would cost more.
+    pub fn file(
+        path: &Path,
+        name: &'static str,
+        mode: Mode,
+        on_change: impl FnMut() + Send + 'static,
+    ) -> std::io::Result<Option<Self>> {
+        let mode = if mode == Mode::Auto { Mode::Poll } else { mode };
+        Self::of(path, Files::One(name), mode, on_change)
+    }
+
+    fn of(
+        path: &Path,
+        files: Files,
+        mode: Mode,
+        on_change: impl FnMut() + Send + 'static,
+    ) -> std::io::Result<Option<Self>> {
         if mode == Mode::Off {
             return Ok(None);
         }
         let (signals, received) = mpsc::channel();
         let mut watched = Watched {
             path: path.to_owned(),
-            extensions,
+            files,
             events: (mode == Mode::Auto).then(|| signals.clone()),
             system: None,
             state: State::Missing,
@@ -84,9 +107,25 @@ impl Watch {
     }
 }
 
+/// Which files of the folder are compared when polling.
+#[derive(Debug, Clone, Copy)]
+enum Files {
+    Ending(&'static [&'static str]),
+    One(&'static str),
+}
+
+impl Files {
+    fn look(self, root: &Root) -> Walk {
+        match self {
+            Self::Ending(extensions) => root.walk(extensions),
+            Self::One(name) => Walk { files: root.found(name), problems: Vec::new() },
+        }
+    }
+}
+
 struct Watched {
     path: PathBuf,
-    extensions: &'static [&'static str],
+    files: Files,
     /// Where events go; `None` when polling was asked for.
     events: Option<Sender<Signal>>,
     system: Option<RecommendedWatcher>,
@@ -140,7 +179,7 @@ impl Watched {
         if self.system.is_some() {
             State::Watched(identity)
         } else {
-            State::Polled(identity, root.walk(self.extensions))
+            State::Polled(identity, self.files.look(&root))
         }
     }
 }
@@ -223,6 +262,21 @@ mod tests {
     #[test]
     fn polling_finds_every_kind_of_change() {
         notices_every_kind_of_change(Mode::Poll);
+    }
+
+    #[test]
+    fn a_single_file_is_noticed_and_its_neighbours_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path();
+        let (sender, changes) = mpsc::channel();
+        let noticed = move || sender.send(()).unwrap_or(());
+        let _watch = Watch::file(at, "README.md", Mode::Auto, noticed).unwrap();
+        fs::write(at.join("other.md"), "1").unwrap();
+        assert!(changes.recv_timeout(TICK * 3).is_err());
+        fs::write(at.join("README.md"), "1").unwrap();
+        changes.recv_timeout(LONG).expect("create");
+        fs::remove_file(at.join("README.md")).unwrap();
+        changes.recv_timeout(LONG).expect("delete");
     }
 
     #[test]

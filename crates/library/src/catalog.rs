@@ -1,16 +1,20 @@
 //! An immutable snapshot of all documents and prompts, with the problems found in loading them.
 
+mod prompts;
+
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rutter_base::document::{self, Document, DocumentError};
 use rutter_base::failure::{Failure, Kind, Problem, Report, Severity};
-use rutter_base::root::{Found, ReadError, RelativePath, Root, Stamp};
+use rutter_base::root::{Found, ReadError, RelativePath, Root, Stamp, Walk};
 use rutter_base::text;
 use serde::Deserialize;
 
+use crate::links::{self, Place};
 use crate::prompt::{Prompt, document_problem};
 use crate::source::{Shelf, Source};
-use crate::uri::Uri;
+use crate::uri::{Scheme, Uri};
 
 /// The largest file that is read as a document or prompt.
 const MAX_FILE: u64 = 8 * 1024 * 1024;
@@ -21,6 +25,8 @@ pub struct Catalog {
     documents: BTreeMap<Uri, DocumentEntry>,
     prompts: BTreeMap<String, Loaded<Prompt>>,
     problems: Vec<Problem>,
+    /// Where documents come from, for links that lead from one to another.
+    pub(crate) places: Vec<Arc<Place>>,
 }
 
 /// A document in the catalogue. Its body is read from the file when it is asked for.
@@ -36,18 +42,19 @@ pub struct DocumentEntry {
     pub description: String,
     /// Words to find it by.
     pub keywords: Vec<String>,
-    /// The size of the body in bytes.
+    /// The size of the body in bytes, as it is in the file. What is read may be a little longer
+    /// or shorter: links in it are rewritten.
     pub size: u64,
     /// The file's state when it was loaded.
     pub stamp: Stamp,
-    file: File,
+    pub(crate) file: File,
 }
 
 #[derive(Debug, Clone)]
-struct File {
-    root: Root,
-    path: RelativePath,
-    lenient: bool,
+pub(crate) struct File {
+    pub(crate) place: Arc<Place>,
+    pub(crate) path: RelativePath,
+    pub(crate) lenient: bool,
 }
 
 #[derive(Debug)]
@@ -65,7 +72,7 @@ pub struct Body {
     pub uri: String,
     /// Its title.
     pub name: String,
-    /// The Markdown after the frontmatter.
+    /// The Markdown after the frontmatter, with links between documents as URIs.
     pub text: String,
 }
 
@@ -110,7 +117,7 @@ impl Failure for LookupError {
 }
 
 #[derive(Default, Deserialize)]
-struct Frontmatter {
+pub(crate) struct Frontmatter {
     #[serde(default)]
     name: Option<String>,
     #[serde(default)]
@@ -130,18 +137,25 @@ impl Catalog {
                 catalog.load_shelf(source, &shelf, before);
             }
             if let Some(folder) = source.prompts() {
-                catalog.load_prompts(source, folder, before);
+                catalog.load_prompts(source, &folder, before);
             }
         }
+        catalog.check_embedding();
         catalog.problems.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
         catalog
     }
 
     fn load_shelf(&mut self, source: &Source, shelf: &Shelf, before: &Self) {
         let Some((root, prefix)) = enter(&source.root, shelf.folder) else { return };
-        let walk = root.walk(&["md"]);
+        let walk = match shelf.only {
+            None => root.walk(&["md"]),
+            Some(file) => Walk { files: root.found(file), problems: Vec::new() },
+        };
         self.problems
             .extend(walk.problems.into_iter().map(|problem| place(source, &prefix, problem)));
+        let label = format!("{}/{prefix}", source.name);
+        let at = Arc::new(Place::new(root, label, shelf.scheme, shelf.source.clone()));
+        self.places.push(Arc::clone(&at));
         for Found { path, stamp } in walk.files {
             let stem = path.as_str();
             let stem = stem.get(..stem.len().saturating_sub(".md".len())).unwrap_or(stem);
@@ -153,7 +167,7 @@ impl Catalog {
                     && known.file.path == path
                     && known.source == source.name.as_str()
             });
-            let file = File { root: root.clone(), path, lenient: shelf.lenient };
+            let file = File { place: Arc::clone(&at), path, lenient: shelf.lenient };
             let entry = match known {
                 Some(known) => Ok(DocumentEntry { file, ..known.clone() }),
                 None => load_document(source, &uri, file, stamp),
@@ -174,38 +188,6 @@ impl Catalog {
                     }
                 },
                 Err(problem) => self.problems.push(place(source, &prefix, problem)),
-            }
-        }
-    }
-
-    fn load_prompts(&mut self, source: &Source, folder: &'static str, before: &Self) {
-        let Some((root, prefix)) = enter(&source.root, Some(folder)) else { return };
-        let walk = root.walk(&["md"]);
-        self.problems
-            .extend(walk.problems.into_iter().map(|problem| place(source, &prefix, problem)));
-        for Found { path, stamp } in walk.files {
-            let file = format!("{}/{prefix}{path}", source.name);
-            let known =
-                before.prompts.values().find(|known| known.file == file && known.stamp == stamp);
-            let loaded = match known {
-                Some(known) => Ok((known.value.clone(), known.problems.clone())),
-                None => read_text(&root, &path)
-                    .map_err(|error| Problem::error(file.as_str(), error.to_string()))
-                    .and_then(|text| Prompt::parse(&source.name, &file, &text)),
-            };
-            match loaded {
-                Ok((value, problems)) => {
-                    self.problems.extend(problems.iter().cloned());
-                    if let Some(first) = self.prompts.get(&value.name) {
-                        let message =
-                            format!("prompt `{}` is already in `{}`", value.name, first.file);
-                        self.problems.push(Problem::error(file, message));
-                        continue;
-                    }
-                    let name = value.name.clone();
-                    self.prompts.insert(name, Loaded { value, file, stamp, problems });
-                }
-                Err(problem) => self.problems.push(problem),
             }
         }
     }
@@ -235,6 +217,30 @@ impl Catalog {
         self.problems.iter().filter(|problem| problem.severity == Severity::Error).count()
     }
 
+    /// A document by any form of its address: with or without `.md`, a decision record also by
+    /// its number alone (`architecture://adr/7` is `007-…`).
+    pub fn document(&self, uri: &str) -> Option<&DocumentEntry> {
+        let uri = Uri { anchor: None, ..Uri::parse(uri).ok()? };
+        self.documents.get(&uri).or_else(|| self.decision_record(&uri))
+    }
+
+    fn decision_record(&self, uri: &Uri) -> Option<&DocumentEntry> {
+        let number = |text: &str| -> Option<u64> {
+            let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            text.parse().ok().filter(|_| digits)
+        };
+        if uri.scheme != Scheme::Architecture || uri.source != "adr" {
+            return None;
+        }
+        let wanted = number(uri.path.as_str())?;
+        self.documents.values().find(|DocumentEntry { uri: known, .. }| {
+            let slug = known.path.as_str();
+            let first = slug.split_once('-').map_or(slug, |(first, _)| first);
+            (known.scheme, known.source.as_str()) == (Scheme::Architecture, "adr")
+                && number(first) == Some(wanted)
+        })
+    }
+
     /// Reads a document from its file, as the file is now.
     pub fn read(&self, text: &str) -> Result<Body, LookupError> {
         let unknown = || {
@@ -243,14 +249,20 @@ impl Catalog {
             let meant = text::closest(&shown, known.iter().map(String::as_str)).map(str::to_owned);
             LookupError::Unknown { uri: shown, meant }
         };
-        let mut uri = Uri::parse(text).map_err(|_| unknown())?;
-        uri.anchor = None;
-        let entry = self.documents.get(&uri).ok_or_else(unknown)?;
-        let listed = uri.to_string();
+        let entry = self.document(text).ok_or_else(unknown)?;
+        let listed = entry.uri.to_string();
         match load_body(&entry.file) {
-            Ok(document) => Ok(Body { uri: listed, name: entry.name.clone(), text: document.body }),
+            Ok(document) => {
+                let text = links::rewrite(document.body, |target| self.linked(entry, target));
+                Ok(Body { uri: listed, name: entry.name.clone(), text })
+            }
             Err(cause) => Err(LookupError::Unreadable { uri: listed, cause }),
         }
+    }
+
+    /// Whether a document is listed with this address.
+    pub(crate) fn lists(&self, uri: &Uri) -> bool {
+        self.documents.contains_key(uri)
     }
 
     /// The documents whose content or presence differs between two snapshots.
@@ -289,7 +301,7 @@ fn load_document(
     stamp: Stamp,
 ) -> Result<DocumentEntry, Problem> {
     let shown = file.path.as_str();
-    let text = read_text(&file.root, &file.path)
+    let text = read_text(&file.place.root, &file.path)
         .map_err(|error| Problem::error(shown, error.to_string()))?;
     let Document { frontmatter, body } =
         parse(&text, file.lenient).map_err(|error| document_problem(shown, &error))?;
@@ -325,11 +337,11 @@ fn load_document(
 fn load_body(
     file: &File,
 ) -> Result<Document<Frontmatter>, Box<dyn std::error::Error + Send + Sync>> {
-    let text = read_text(&file.root, &file.path)?;
+    let text = read_text(&file.place.root, &file.path)?;
     Ok(parse(&text, file.lenient)?)
 }
 
-fn parse(text: &str, lenient: bool) -> Result<Document<Frontmatter>, DocumentError> {
+pub(crate) fn parse(text: &str, lenient: bool) -> Result<Document<Frontmatter>, DocumentError> {
     if !lenient {
         return Document::parse(text);
     }
@@ -342,7 +354,7 @@ fn parse(text: &str, lenient: bool) -> Result<Document<Frontmatter>, DocumentErr
     }
 }
 
-fn read_text(root: &Root, path: &RelativePath) -> Result<String, ReadError> {
+pub(crate) fn read_text(root: &Root, path: &RelativePath) -> Result<String, ReadError> {
     root.read_text(path, MAX_FILE)
 }
 

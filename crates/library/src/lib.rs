@@ -4,13 +4,18 @@
 //! This crate knows documents, not protocols: it has never heard of MCP, HTTP or a command line.
 
 mod catalog;
+mod excerpt;
 mod library;
+mod links;
 mod prompt;
+mod review;
+pub mod search;
 mod source;
 mod uri;
 
 pub use catalog::{Body, Catalog, DocumentEntry, LookupError};
+pub use excerpt::{Excerpt, ExcerptError, Part};
 pub use library::{Difference, Library};
-pub use prompt::{Argument, Prompt, PromptError};
+pub use prompt::{Argument, Message, Prompt, PromptError, Role};
 pub use source::{Layout, Source, SourceName, SourceNameError};
 pub use uri::{Scheme, Uri, UriError};

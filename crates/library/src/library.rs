@@ -7,6 +7,7 @@ use rutter_base::root::Root;
 use rutter_base::watch::{Mode, Watch};
 
 use crate::catalog::Catalog;
+use crate::search::{Answer, Boosts, Coverage, FindError, Finder, Found, Hit, Query};
 use crate::source::Source;
 
 /// Sources, and the latest snapshot of what is in them.
@@ -16,6 +17,7 @@ pub struct Library {
     current: ArcSwapOption<Catalog>,
     /// Held while loading, so that two changes at once load one after the other.
     loading: Mutex<()>,
+    finder: Arc<Finder>,
 }
 
 /// What differs between a snapshot and the one before it.
@@ -27,12 +29,19 @@ pub struct Difference {
     pub prompts: bool,
     /// The URIs of documents that were changed, added or removed.
     pub updated: Vec<String>,
+    /// Other things are wrong with the files than before.
+    pub problems: bool,
 }
 
 impl Library {
     /// A library over `sources`. Nothing is read until it is asked for.
     pub fn new(sources: Vec<Source>) -> Self {
-        Self { sources, current: ArcSwapOption::empty(), loading: Mutex::new(()) }
+        Self {
+            sources,
+            current: ArcSwapOption::empty(),
+            loading: Mutex::new(()),
+            finder: Arc::default(),
+        }
     }
 
     /// Where everything comes from.
@@ -60,6 +69,47 @@ impl Library {
         catalog
     }
 
+    /// The documents that answer a query, best first. Words are enough: nothing is an error but a
+    /// source that is not there.
+    pub fn search(
+        &self,
+        text: &str,
+        source: Option<&str>,
+        limit: usize,
+        boosts: Boosts,
+    ) -> Result<Answer, FindError> {
+        let catalog = self.catalog();
+        if let Some(name) = source
+            && !catalog.documents().any(|entry| entry.source == name)
+            && !self.sources.iter().any(|known| known.name.as_str() == name)
+        {
+            return Err(FindError::UnknownSource {
+                source_name: rutter_base::text::cap(rutter_base::text::one_line(name), 100),
+                known: self.sources.iter().map(|known| known.name.to_string()).collect(),
+            });
+        }
+        let coverage = self.finder.follow(&catalog)?;
+        let hits = self.finder.index()?.search(&Query { text, source, limit, boosts })?;
+        let hits = hits.into_iter().filter_map(|hit| {
+            let entry = catalog.document(&hit.uri)?;
+            let Hit { uri, anchor, snippet, score } = hit;
+            Some(Found {
+                uri,
+                anchor,
+                name: entry.name.clone(),
+                source: entry.source.clone(),
+                snippet,
+                score,
+            })
+        });
+        Ok(Answer { hits: hits.collect(), partial: coverage == Coverage::Partial })
+    }
+
+    /// Waits until every document can be found.
+    pub fn index_everything(&self) -> Result<(), FindError> {
+        Ok(self.finder.complete(&self.catalog())?)
+    }
+
     /// Loads what changed and makes it the latest snapshot.
     ///
     /// A snapshot that nobody asked for yet is not loaded: there is nothing to compare, and the
@@ -73,6 +123,7 @@ impl Library {
             documents: catalog.lists_other_documents(&before),
             prompts: catalog.has_other_prompts(&before),
             updated: catalog.changed_since(&before),
+            problems: catalog.problems() != before.problems(),
         };
         self.current.store(Some(Arc::new(catalog)));
         difference
@@ -84,16 +135,20 @@ impl Library {
         mode: Mode,
         on_change: impl Fn(Difference) + Clone + Send + 'static,
     ) -> std::io::Result<Vec<Watch>> {
-        let paths = self.sources.iter().filter_map(|source| source.root.path());
-        let watches = paths.map(|path| {
+        let folders = self.sources.iter().filter_map(|source| Some((source, source.root.path()?)));
+        let watches = folders.map(|(source, path)| {
             let library = Arc::clone(self);
             let on_change = on_change.clone();
-            Watch::start(path, &["md"], mode, move || {
+            let reload = move || {
                 let difference = library.reload();
                 if difference != Difference::default() {
                     on_change(difference);
                 }
-            })
+            };
+            match source.only() {
+                Some(file) => Watch::file(path, file, mode, reload),
+                None => Watch::start(path, &["md", "json"], mode, reload),
+            }
         });
         watches.filter_map(Result::transpose).collect()
     }

@@ -1,24 +1,37 @@
-//! Prompts: templates with declared arguments.
+//! Prompts: templates with declared arguments, from Markdown or JSON.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod embed;
+mod format;
 
-use rutter_base::document::{Document, DocumentError};
+use std::collections::BTreeMap;
+
+use rutter_base::document::DocumentError;
 use rutter_base::failure::{Failure, Kind, Problem, Report};
 use rutter_base::template::{Template, Values};
 use rutter_base::text;
 use serde::Deserialize;
 
-use crate::source::SourceName;
+use crate::catalog::Catalog;
+use embed::Embedding;
+pub(crate) use embed::{MAX_DOCUMENTS, Pattern};
+pub(crate) use format::Format;
 
 /// A prompt that can be filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    /// Its full name: `<source>:<name>`.
+    /// Its full name: `<source>:<name>`, or the name alone in the architecture layout.
     pub name: String,
     /// What it is for.
     pub description: Option<String>,
     /// What can be filled in.
     pub arguments: Vec<Argument>,
+    parts: Vec<Part>,
+}
+
+/// A message before it is filled in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Part {
+    role: Role,
     template: Template,
 }
 
@@ -33,10 +46,35 @@ pub struct Argument {
     /// Whether the prompt makes no sense without it.
     #[serde(default = "yes")]
     pub required: bool,
+    /// How many characters it may have; `None` is any number.
+    #[serde(default, rename = "maxLength")]
+    pub max_length: Option<usize>,
+    /// The only values that it may have; none is any value.
+    #[serde(default, rename = "enum")]
+    pub values: Vec<String>,
 }
 
 fn yes() -> bool {
     true
+}
+
+/// Who says a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The person.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// A message of a prompt that was filled in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Who says it.
+    pub role: Role,
+    /// What is said.
+    pub text: String,
 }
 
 /// Why a prompt was not filled in.
@@ -56,13 +94,41 @@ pub enum PromptError {
         /// The arguments that it has.
         known: Vec<String>,
     },
+    /// An argument that has more characters than it may.
+    #[error("/{name}: at most {limit} characters")]
+    TooLong {
+        /// The argument.
+        name: String,
+        /// What it may have.
+        limit: usize,
+    },
+    /// A value that is none of those that the argument declares.
+    #[error("/{name}: expected one of {}", text::listed(values.iter().map(String::as_str)))]
+    NotAmong {
+        /// The argument.
+        name: String,
+        /// What it may be.
+        values: Vec<String>,
+    },
+    /// More documents are embedded than may be.
+    #[error("the prompt embeds more than {limit} documents")]
+    TooManyDocuments {
+        /// How many may be.
+        limit: usize,
+    },
+    /// The prompt, with what it embeds, is larger than it may be.
+    #[error("the prompt has more than {limit} bytes with the documents that it embeds")]
+    TooLarge {
+        /// How many bytes there may be.
+        limit: usize,
+    },
 }
 
 impl Failure for PromptError {
     fn report(&self) -> Report {
         let report = Report::new(Kind::Invalid, self.to_string());
         match self {
-            Self::Missing { .. } => report,
+            Self::Missing { .. } | Self::TooLong { .. } | Self::NotAmong { .. } => report,
             Self::Unknown { known, .. } if known.is_empty() => {
                 report.hint("this prompt takes no arguments")
             }
@@ -73,79 +139,73 @@ impl Failure for PromptError {
                     None => report.hint(format!("this prompt takes {}", text::listed(known()))),
                 }
             }
+            Self::TooManyDocuments { .. } | Self::TooLarge { .. } => {
+                report.hint("narrow its `{{resource:…}}`, or read the documents one by one")
+            }
         }
     }
-}
-
-#[derive(Deserialize)]
-struct Frontmatter {
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    description: Option<String>,
-    #[serde(default)]
-    arguments: Vec<Argument>,
 }
 
 impl Prompt {
-    /// Reads a prompt file; beside the prompt, the flaws that it is served with.
-    pub(crate) fn parse(
-        source: &SourceName,
-        file: &str,
-        text: &str,
-    ) -> Result<(Self, Vec<Problem>), Problem> {
-        let document: Document<Frontmatter> = Document::parse(text)
-            .map_err(|error| Problem::error(file, error.to_string()).at_line(error.line()))?;
-        let Frontmatter { name, description, arguments } = document.frontmatter;
-        if name.trim().is_empty() {
-            return Err(Problem::error(file, "`name` is missing").at_line(Some(1)));
-        }
-        let mut seen = BTreeSet::new();
-        for argument in &arguments {
-            if argument.name.is_empty() || !seen.insert(&argument.name) {
-                let message = format!(
-                    "argument `{}` is empty or there twice",
-                    text::one_line(&argument.name)
-                );
-                return Err(Problem::error(file, message).at_line(Some(1)));
-            }
-        }
-        let lines_above = line_count(text).saturating_sub(line_count(&document.body));
-        let template = Template::parse(&document.body).map_err(|error| {
-            let line = error.line + lines_above;
-            Problem::error(file, error.message).at_line(Some(line))
-        })?;
-        let problems = template
-            .names()
-            .into_iter()
-            .filter(|used| !arguments.iter().any(|argument| argument.name == *used))
-            .map(|used| {
-                Problem::warning(
-                    file,
-                    format!("`{{{{{used}}}}}` is no declared argument and stays as it is"),
-                )
-            })
-            .collect();
-        let name = format!("{source}:{}", name.trim());
-        Ok((Self { name, description, arguments, template }, problems))
-    }
-
-    /// Fills in the prompt, into at most `limit` bytes.
+    /// Fills in the prompt. Documents that it embeds are read from `catalog`, as they are now.
+    ///
+    /// A single text is cut to `limit` bytes as every text is (see [`text::cap`]). Where documents
+    /// are embedded, or several messages follow each other, a cut would leave out something that
+    /// nobody can see was there: that is an error.
     pub fn render(
         &self,
         values: &BTreeMap<String, String>,
+        catalog: &Catalog,
         limit: usize,
-    ) -> Result<String, PromptError> {
+    ) -> Result<Vec<Message>, PromptError> {
+        self.check(values)?;
+        let embedding = Embedding::of(catalog, self.embedded());
+        let filling = Filling { prompt: self, values, embedding: &embedding };
+        if let [Part { role, template }] = self.parts.as_slice()
+            && embedding.is_empty()
+        {
+            return Ok(vec![Message { role: *role, text: template.render(&filling, limit) }]);
+        }
+        let mut messages = Vec::with_capacity(self.parts.len());
+        let mut left = limit;
+        for Part { role, template } in &self.parts {
+            // A text that was cut is longer than what is left, so that the cut is noticed.
+            let text = template.render(&filling, left.saturating_add(CUT_NOTICED));
+            embedding.within_limits()?;
+            left = left.checked_sub(text.len()).ok_or(PromptError::TooLarge { limit })?;
+            messages.push(Message { role: *role, text });
+        }
+        Ok(messages)
+    }
+
+    /// What is embedded, as it stands in the file.
+    pub(crate) fn embedded(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().flat_map(|part| part.template.resources())
+    }
+
+    fn check(&self, values: &BTreeMap<String, String>) -> Result<(), PromptError> {
         if let Some(name) = values.keys().find(|name| !self.takes(name)) {
             let known = self.arguments.iter().map(|argument| argument.name.clone()).collect();
             return Err(PromptError::Unknown { name: text::one_line(name), known });
         }
-        for argument in self.arguments.iter().filter(|argument| argument.required) {
-            if values.get(&argument.name).is_none_or(String::is_empty) {
-                return Err(PromptError::Missing { name: argument.name.clone() });
+        for argument in &self.arguments {
+            let name = || argument.name.clone();
+            let value = match values.get(&argument.name) {
+                Some(value) if !value.is_empty() => value,
+                _ if argument.required => return Err(PromptError::Missing { name: name() }),
+                _ => continue,
+            };
+            if let Some(limit) = argument.max_length
+                && value.chars().nth(limit).is_some()
+            {
+                return Err(PromptError::TooLong { name: name(), limit });
+            }
+            if !argument.values.is_empty() && !argument.values.contains(value) {
+                let values = argument.values.clone();
+                return Err(PromptError::NotAmong { name: name(), values });
             }
         }
-        Ok(self.template.render(&Filling { prompt: self, values }, limit))
+        Ok(())
     }
 
     fn takes(&self, name: &str) -> bool {
@@ -153,9 +213,13 @@ impl Prompt {
     }
 }
 
+/// More than [`text::cap`] can fall short of its limit for the sake of a whole character.
+const CUT_NOTICED: usize = 64;
+
 struct Filling<'a> {
     prompt: &'a Prompt,
     values: &'a BTreeMap<String, String>,
+    embedding: &'a Embedding<'a>,
 }
 
 impl Values for Filling<'_> {
@@ -163,10 +227,10 @@ impl Values for Filling<'_> {
         let value = self.values.get(name).map(String::as_str);
         value.or_else(|| self.prompt.takes(name).then_some(""))
     }
-}
 
-fn line_count(text: &str) -> u32 {
-    u32::try_from(text.lines().count()).unwrap_or(u32::MAX)
+    fn resource(&self, uri: &str) -> Option<&str> {
+        self.embedding.text(uri)
+    }
 }
 
 /// A document error as the problem of a file.
@@ -175,48 +239,4 @@ pub(crate) fn document_problem(file: &str, error: &DocumentError) -> Problem {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn prompt(text: &str) -> Result<(Prompt, Vec<Problem>), Problem> {
-        Prompt::parse(&SourceName::new("docs").unwrap(), "p.md", text)
-    }
-
-    fn fill(prompt: &Prompt, values: &[(&str, &str)]) -> Result<String, String> {
-        let values = values.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
-        prompt.render(&values, 1_000).map_err(|error| Report::from(error).to_string())
-    }
-
-    const ADR: &str = "---\nname: adr\narguments:\n  - name: topic\n  - {name: note, required: false}\n---\n\
-                       On {{.topic}}{{if note}} ({{note}}){{end}}.";
-
-    #[test]
-    fn arguments_are_required_unless_they_say_otherwise() {
-        let (adr, problems) = prompt(ADR).unwrap();
-        assert_eq!(problems, []);
-        assert_eq!(adr.name, "docs:adr");
-        assert_eq!(fill(&adr, &[("topic", "a")]).unwrap(), "On a.");
-        assert_eq!(
-            fill(&adr, &[("topic", "{{note}}"), ("note", "n")]).unwrap(),
-            "On {{note}} (n)."
-        );
-        assert_eq!(fill(&adr, &[]).unwrap_err(), "/topic: required");
-        assert_eq!(fill(&adr, &[("topic", "")]).unwrap_err(), "/topic: required");
-        assert_eq!(
-            fill(&adr, &[("topic", "a"), ("notes", "")]).unwrap_err(),
-            "/notes: unknown argument; did you mean `note`?"
-        );
-    }
-
-    #[test]
-    fn undeclared_placeholders_are_reported_and_other_actions_refused() {
-        let (_, problems) = prompt("---\nname: a\n---\n{{x}}").unwrap();
-        assert_eq!(
-            problems[0].to_string(),
-            "p.md: `{{x}}` is no declared argument and stays as it is"
-        );
-        let problem = prompt("---\nname: a\n---\n\n{{range .x}}").unwrap_err();
-        assert_eq!(problem.line, Some(5));
-        assert!(prompt("---\ndescription: no name\n---\n").is_err());
-    }
-}
+mod tests;

@@ -4,6 +4,7 @@ use std::fmt;
 
 use rutter_base::root::{RelativePath, Root};
 
+use crate::prompt::Format;
 use crate::uri::Scheme;
 
 /// The name of a source: a part of every URI and prompt name that comes from it.
@@ -44,12 +45,26 @@ impl fmt::Display for SourceName {
 pub enum Layout {
     /// `mcp-resources/` (or `resources/`) and `mcp-prompts/` (or `prompts/`), with frontmatter.
     Acdc,
-    /// `resources/{guidelines,patterns,adr}`, as `architecture://` URIs.
+    /// `resources/{guidelines,patterns,adr}`, as `architecture://` URIs, and `prompts/*.json`,
+    /// whose names stand alone.
     Architecture,
     /// Any folder of Markdown files; what the frontmatter lacks comes from the text.
     Plain,
+    /// One Markdown file of a folder that holds other things as well, such as the `README.md`
+    /// beside a project's `docs/`: `acdc://<source>/README`. Its name is as [`Layout::Plain`]'s.
+    File(&'static str),
     /// The prompts of the first layout, without its documents.
     PromptsOnly,
+    /// The same files as prompts of the architecture layout: by their names alone, with its
+    /// limits, and each only where no source before this one has a prompt of its name.
+    ArchitecturePrompts,
+}
+
+impl Layout {
+    /// Whether documents can come from it.
+    pub fn has_documents(self) -> bool {
+        !matches!(self, Self::PromptsOnly | Self::ArchitecturePrompts)
+    }
 }
 
 /// A place with documents and prompts.
@@ -65,6 +80,16 @@ pub struct Source {
     pub layout: Layout,
 }
 
+/// A folder of a source with prompts in it.
+pub(crate) struct PromptFolder {
+    /// The folder below the source's root.
+    pub(crate) folder: &'static str,
+    /// What its files are.
+    pub(crate) format: Format,
+    /// Whether a prompt yields to one of the same name without a word.
+    pub(crate) yields: bool,
+}
+
 /// A folder of a source that holds documents of one URI prefix.
 pub(crate) struct Shelf {
     pub(crate) scheme: Scheme,
@@ -72,6 +97,8 @@ pub(crate) struct Shelf {
     pub(crate) source: String,
     /// The folder below the source's root; `None` is the root itself.
     pub(crate) folder: Option<&'static str>,
+    /// The only file of the folder that belongs to it; `None` is all of them.
+    pub(crate) only: Option<&'static str>,
     /// Whether name and description may be missing.
     pub(crate) lenient: bool,
 }
@@ -84,6 +111,7 @@ impl Source {
         } else if ["resources/guidelines", "resources/patterns", "resources/adr"]
             .iter()
             .any(|folder| has(root, folder))
+            || has_json_prompts(root)
         {
             Layout::Architecture
         } else if has(root, "resources") {
@@ -102,6 +130,7 @@ impl Source {
                     scheme: Scheme::Acdc,
                     source: self.name.to_string(),
                     folder: Some(folder),
+                    only: None,
                     lenient: false,
                 }]
             }
@@ -115,30 +144,48 @@ impl Source {
                 scheme: Scheme::Architecture,
                 source: source.into(),
                 folder: Some(folder),
+                only: None,
                 lenient: true,
             })
             .collect(),
-            Layout::PromptsOnly => Vec::new(),
-            Layout::Plain => vec![Shelf {
+            Layout::PromptsOnly | Layout::ArchitecturePrompts => Vec::new(),
+            Layout::Plain | Layout::File(_) => vec![Shelf {
                 scheme: Scheme::Acdc,
                 source: self.name.to_string(),
                 folder: None,
+                only: self.only(),
                 lenient: true,
             }],
         }
     }
 
-    /// The folder with prompts, if there is one.
-    pub(crate) fn prompts(&self) -> Option<&'static str> {
+    /// The only file that is served, where it is a single one.
+    pub(crate) fn only(&self) -> Option<&'static str> {
         match self.layout {
-            Layout::Acdc | Layout::PromptsOnly => {
-                ["mcp-prompts", "prompts"].into_iter().find(|folder| has(&self.root, folder))
-            }
-            Layout::Architecture | Layout::Plain => None,
+            Layout::File(name) => Some(name),
+            _ => None,
         }
+    }
+
+    /// The folder with prompts, if there is one.
+    pub(crate) fn prompts(&self) -> Option<PromptFolder> {
+        let (folders, format): (&[&'static str], _) = match self.layout {
+            Layout::Acdc | Layout::PromptsOnly => (&["mcp-prompts", "prompts"], Format::Markdown),
+            Layout::ArchitecturePrompts => (&["mcp-prompts", "prompts"], Format::PlainMarkdown),
+            Layout::Architecture => (&["prompts"], Format::Json),
+            Layout::Plain | Layout::File(_) => return None,
+        };
+        let folder = folders.iter().find(|folder| has(&self.root, folder))?;
+        let yields = self.layout == Layout::ArchitecturePrompts;
+        Some(PromptFolder { folder, format, yields })
     }
 }
 
 fn has(root: &Root, folder: &str) -> bool {
     RelativePath::new(folder).is_ok_and(|folder| root.folder(&folder).is_some())
+}
+
+fn has_json_prompts(root: &Root) -> bool {
+    let prompts = RelativePath::new("prompts").ok().and_then(|folder| root.folder(&folder));
+    prompts.is_some_and(|folder| !folder.walk(&["json"]).files.is_empty())
 }

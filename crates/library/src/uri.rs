@@ -99,7 +99,8 @@ fn encode(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-fn decode(text: &str) -> Result<String, UriError> {
+/// Undoes percent-encoding.
+pub(crate) fn decode(text: &str) -> Result<String, UriError> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {

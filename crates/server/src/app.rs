@@ -13,6 +13,7 @@ use rutter_base::failure::{Kind, Problem, Report};
 use rutter_base::watch::{Mode, Watch};
 use rutter_board::StateFiles;
 use rutter_library::Library;
+use rutter_library::search::Boosts;
 use rutter_process::guide::Guide;
 use rutter_process::workflow::Workflow;
 
@@ -50,6 +51,21 @@ impl Default for Limits {
     }
 }
 
+/// How documents are searched.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SearchSettings {
+    /// How many documents a search gives unless it is asked for more or fewer.
+    pub max_results: usize,
+    /// What the fields weigh.
+    pub boosts: Boosts,
+}
+
+impl Default for SearchSettings {
+    fn default() -> Self {
+        Self { max_results: 10, boosts: Boosts::default() }
+    }
+}
+
 /// What the parts of an [`App`] are made of.
 #[derive(Debug, Default)]
 pub struct Parts {
@@ -61,6 +77,8 @@ pub struct Parts {
     pub workflow: Option<Arc<Workflow>>,
     /// Where the work is recorded.
     pub state_files: Option<Arc<StateFiles>>,
+    /// How documents are searched.
+    pub search: SearchSettings,
 }
 
 /// Everything a tool may use.
@@ -224,12 +242,22 @@ impl App {
         })
     }
 
+    /// How documents are searched.
+    pub fn search_settings(&self) -> SearchSettings {
+        self.parts.search
+    }
+
+    /// The library, if it is on.
+    pub fn library(&self) -> Result<&Arc<Library>, Report> {
+        self.parts.library.as_ref().ok_or_else(|| off(ModuleId::Knowledge))
+    }
+
     /// Works with the library where reading files may block.
     pub async fn with_library<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Library) -> T + Send + 'static,
     ) -> Result<T, Report> {
-        let library = self.parts.library.clone().ok_or_else(|| off(ModuleId::Knowledge))?;
+        let library = Arc::clone(self.library()?);
         let immutable = library.is_immutable();
         blocking(immutable, move || work(&library)).await
     }

@@ -5,6 +5,7 @@ mod completions;
 mod doctor;
 mod init;
 mod screen;
+mod search;
 mod serve;
 mod tools;
 
@@ -43,6 +44,8 @@ enum Verb {
     Serve(serve::Serve),
     /// Make this folder a project: configuration, editable content, client wiring
     Init(init::Init),
+    /// Search the documents from the terminal
+    Search(search::Search),
     /// Check the content for mistakes
     Check(check::Check),
     /// Show the tools that a session would see, and what they cost
@@ -65,6 +68,18 @@ struct Serving {
     /// Hide every tool that writes
     #[arg(long)]
     read_only: bool,
+    /// How many documents a search gives [default: 10]
+    #[arg(short = 'm', long, value_name = "COUNT")]
+    search_max_results: Option<usize>,
+    /// What a match in a document's keywords weighs [default: 3]
+    #[arg(long, value_name = "WEIGHT")]
+    search_keywords_boost: Option<f32>,
+    /// What a match in its name weighs [default: 2]
+    #[arg(long, value_name = "WEIGHT")]
+    search_name_boost: Option<f32>,
+    /// What a match in its text weighs [default: 1]
+    #[arg(long, value_name = "WEIGHT")]
+    search_content_boost: Option<f32>,
 }
 
 impl Serving {
@@ -73,6 +88,12 @@ impl Serving {
             config: self.config.clone(),
             profile: self.profile,
             read_only: self.read_only,
+            search: crate::config::Search {
+                max_results: self.search_max_results,
+                keywords_boost: self.search_keywords_boost,
+                name_boost: self.search_name_boost,
+                content_boost: self.search_content_boost,
+            },
         };
         Setup::new(&request, &surroundings.environment, &surroundings.folder)
     }
@@ -118,6 +139,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let outcome = Surroundings::look().and_then(|surroundings| match cli.verb {
         Verb::Serve(verb) => verb.run(&surroundings),
         Verb::Init(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+        Verb::Search(verb) => verb.run(&surroundings, &mut Screen::stdout()),
         Verb::Check(verb) => verb.run(&surroundings, &mut Screen::stdout()),
         Verb::Tools(verb) => verb.run(&surroundings, &mut Screen::stdout()),
         Verb::Doctor(verb) => Ok(verb.run(&surroundings, &mut Screen::stdout())),

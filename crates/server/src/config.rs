@@ -20,6 +20,8 @@ pub struct Config {
     pub content: Option<Vec<Content>>,
     /// Descriptions that replace the built-in ones
     pub tools: Vec<ToolDescription>,
+    /// How documents are searched
+    pub search: Search,
     /// How work is done here
     pub process: Option<Process>,
     /// Prompts that follow each other
@@ -70,6 +72,20 @@ pub struct ToolDescription {
     pub name: String,
     /// When to use it
     pub description: String,
+}
+
+/// How documents are searched.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Search {
+    /// How many documents a search gives; 10 unless set
+    pub max_results: Option<usize>,
+    /// What a match in the keywords weighs; 3 unless set
+    pub keywords_boost: Option<f32>,
+    /// What a match in the name weighs; 2 unless set
+    pub name_boost: Option<f32>,
+    /// What a match in the text weighs; 1 unless set
+    pub content_boost: Option<f32>,
 }
 
 /// How work is done here.

@@ -23,7 +23,7 @@ use rmcp::model::{
     GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     LoggingLevel, PaginatedRequestParams, Prompt, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, Resource, ResourceTemplate, ServerCapabilities, ServerConfig,
+    ReadResourceResponse, Reference, Resource, ResourceTemplate, ServerCapabilities, ServerConfig,
     SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
@@ -127,10 +127,15 @@ impl Handler {
 
     async fn visible_prompts(&self) -> Result<Vec<Prompt>, ErrorData> {
         self.ask(|modules, scope| {
-            let visible = modules
-                .iter()
-                .filter(|module| scope.admits(Subject::Prompt { module: module.id() }));
-            visible.flat_map(|module| module.prompts()).collect()
+            let of = |module: &Arc<dyn Module>| {
+                let module_id = module.id();
+                let mut prompts = module.prompts();
+                prompts.retain(|prompt| {
+                    scope.admits(Subject::Prompt { name: &prompt.name, module: module_id })
+                });
+                prompts
+            };
+            modules.iter().flat_map(of).collect()
         })
         .await
     }
@@ -390,9 +395,10 @@ impl ServerHandler for Handler {
             let limit = self.app.limits().payload;
             let name = request.name.clone();
             let question = move |modules: &[Arc<dyn Module>], scope: &Scope| {
+                let name = request.name.as_str();
                 let visible = modules
                     .iter()
-                    .filter(|module| scope.admits(Subject::Prompt { module: module.id() }));
+                    .filter(|module| scope.admits(Subject::Prompt { name, module: module.id() }));
                 visible.into_iter().find_map(|module| module.prompt(&request, limit))
             };
             let answer = self.ask(question).await?;
@@ -412,7 +418,15 @@ impl ServerHandler for Handler {
     ) -> Result<CompleteResult, ErrorData> {
         self.answer("completion/complete", async {
             let typed = request.argument.value.to_lowercase();
-            let question = move |modules: &[Arc<dyn Module>], _: &Scope| {
+            let question = move |modules: &[Arc<dyn Module>], scope: &Scope| {
+                let visible =
+                    modules.iter().filter(|module| match &request.r#ref {
+                        Reference::Prompt(prompt) => scope
+                            .admits(Subject::Prompt { name: &prompt.name, module: module.id() }),
+                        Reference::Resource(resource) => scope
+                            .admits(Subject::Resource { uri: &resource.uri, module: module.id() }),
+                        _ => false,
+                    });
                 let context =
                     request.context.as_ref().and_then(|context| context.arguments.as_ref());
                 let known = context.into_iter().flatten();
@@ -422,7 +436,10 @@ impl ServerHandler for Handler {
                     typed: &request.argument.value,
                     known: known.map(|(name, value)| (name.as_str(), value.as_str())).collect(),
                 };
-                modules.iter().find_map(|module| module.complete(&question)).unwrap_or_default()
+                visible
+                    .into_iter()
+                    .find_map(|module| module.complete(&question))
+                    .unwrap_or_default()
             };
             let mut values = self.ask(question).await?;
             values.retain(|value| value.to_lowercase().starts_with(&typed));

@@ -69,6 +69,11 @@ pub trait Module: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// What else is wrong with it when every document is read, which may take a while.
+    fn review(&self) -> Vec<Problem> {
+        Vec::new()
+    }
+
     /// Whether nothing of it can change while the process lives: such answers need no thread
     /// that may block, and clients may keep them.
     fn is_immutable(&self) -> bool {

@@ -62,11 +62,13 @@ impl Profile {
                 schemes.iter().map(|&scheme| scheme.to_owned()).collect(),
             ))
         };
+        let prompts_of_sources = |wanted| Scope::of(Rule::PromptsOfSources(wanted));
         match self {
-            Self::Acdc => module.and(&schemes(&["acdc"])),
-            Self::Architecture => {
-                module.and(&schemes(&["architecture"])).and(&Scope::of(Rule::Tools([].into())))
-            }
+            Self::Acdc => module.and(&schemes(&["acdc"])).and(&prompts_of_sources(true)),
+            Self::Architecture => module
+                .and(&schemes(&["architecture"]))
+                .and(&prompts_of_sources(false))
+                .and(&Scope::of(Rule::Tools([].into()))),
             Self::Acm | Self::Prompts | Self::Ralph => module,
         }
     }

@@ -29,6 +29,9 @@ pub enum Rule {
     ResourceSchemes(BTreeSet<String>),
     /// No prompts.
     NoPrompts,
+    /// No prompts but those that are named `<source>:<name>` (`true`), or those that are named
+    /// without a source (`false`).
+    PromptsOfSources(bool),
 }
 
 /// What is asked about.
@@ -52,6 +55,8 @@ pub enum Subject<'a> {
     },
     /// A prompt.
     Prompt {
+        /// Its name.
+        name: &'a str,
         /// The module that it belongs to.
         module: ModuleId,
     },
@@ -89,7 +94,7 @@ impl Rule {
                 Self::Modules(modules),
                 Subject::Tool { module, .. }
                 | Subject::Resource { module, .. }
-                | Subject::Prompt { module },
+                | Subject::Prompt { module, .. },
             ) => modules.contains(&module),
             (Self::Tools(tools), Subject::Tool { name, .. }) => tools.contains(name),
             (Self::WithoutTools(tools), Subject::Tool { name, .. }) => !tools.contains(name),
@@ -98,6 +103,9 @@ impl Rule {
                 uri.split_once(':').is_some_and(|(scheme, _)| schemes.contains(scheme))
             }
             (Self::NoPrompts, Subject::Prompt { .. }) => false,
+            (Self::PromptsOfSources(wanted), Subject::Prompt { name, .. }) => {
+                name.contains(':') == *wanted
+            }
             _ => true,
         }
     }
@@ -129,6 +137,7 @@ mod tests {
             Just(Rule::ReadOnly),
             names(&["acdc", "architecture", "ralph"]).prop_map(Rule::ResourceSchemes),
             Just(Rule::NoPrompts),
+            any::<bool>().prop_map(Rule::PromptsOfSources),
         ]
     }
 
@@ -144,7 +153,8 @@ mod tests {
                 .prop_map(|(name, module, writes)| Subject::Tool { name, module, writes }),
             (prop::sample::select(&URIS[..]), module())
                 .prop_map(|(uri, module)| Subject::Resource { module, uri }),
-            module().prop_map(|module| Subject::Prompt { module }),
+            (prop::sample::select(&["docs:adr", "adr"][..]), module())
+                .prop_map(|(name, module)| Subject::Prompt { name, module }),
         ]
     }
 

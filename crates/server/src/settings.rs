@@ -43,6 +43,10 @@ variables! {
     HOST = "RUTTER_HOST" or "ACDC_MCP_HOST": "The interface to listen on";
     PORT = "RUTTER_PORT" or "ACDC_MCP_PORT": "The port to listen on";
     PROCESS_ROOT = "RUTTER_PROCESS_ROOT" or "ACM_ROOT": "The folder with the process";
+    SEARCH_MAX_RESULTS = "RUTTER_SEARCH_MAX_RESULTS" or "ACDC_MCP_SEARCH_MAX_RESULTS": "How many documents a search gives";
+    SEARCH_KEYWORDS_BOOST = "RUTTER_SEARCH_KEYWORDS_BOOST" or "ACDC_MCP_SEARCH_KEYWORDS_BOOST": "What a match in the keywords weighs";
+    SEARCH_NAME_BOOST = "RUTTER_SEARCH_NAME_BOOST" or "ACDC_MCP_SEARCH_NAME_BOOST": "What a match in the name weighs";
+    SEARCH_CONTENT_BOOST = "RUTTER_SEARCH_CONTENT_BOOST" or "ACDC_MCP_SEARCH_CONTENT_BOOST": "What a match in the text weighs";
     LOG_LEVEL = "RUTTER_LOG": "The least grave level that is logged: error, warn, info, debug or trace";
     LOG_FORMAT = "RUTTER_LOG_FORMAT": "json or text";
     WATCH = "RUTTER_WATCH": "How changes of files are noticed: auto, poll or off";

@@ -14,12 +14,13 @@ use rutter_base::root::{RelativePath, Root};
 use rutter_base::text::one_line;
 use rutter_base::watch::Mode;
 use rutter_board::StateFiles;
+use rutter_library::search::Boosts;
 use rutter_library::{Layout, Library, Source, SourceName};
 use rutter_process::guide::Guide;
 use rutter_process::workflow::Workflow;
 use serde_saphyr::Spanned;
 
-use crate::app::{App, Identity, Limits, Parts};
+use crate::app::{App, Identity, Limits, Parts, SearchSettings};
 use crate::config::{Config, Content};
 use crate::pack;
 use crate::profiles::Profile;
@@ -27,7 +28,7 @@ use crate::scope::{Rule, Scope};
 use crate::settings::{Environment, Variable};
 
 /// What was asked for on the command line, as far as it decides what is served.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Request {
     /// `--config`
     pub config: Option<PathBuf>,
@@ -35,6 +36,8 @@ pub struct Request {
     pub profile: Option<Profile>,
     /// `--read-only`
     pub read_only: bool,
+    /// `--search-…`
+    pub search: crate::config::Search,
 }
 
 /// Everything that is served, and where it comes from.
@@ -109,10 +112,13 @@ impl Setup {
             origins: Vec::new(),
         };
         let parts = Parts {
-            library: Some(Arc::new(Library::new(draft.sources(config.content.as_deref())?))),
+            library: Some(Arc::new(Library::new(
+                draft.sources(config.content.as_deref(), profile)?,
+            ))),
             guide: Some(Arc::new(draft.guide(&config, environment)?)),
             workflow: Some(Arc::new(draft.workflow(&config)?)),
             state_files: draft.state_files(&config)?.map(Arc::new),
+            search: search(&request.search, environment, &config.search)?,
         };
         let mut scope = profile.map(Profile::scope).unwrap_or_default();
         if read_only {
@@ -189,22 +195,30 @@ impl Draft {
         })
     }
 
-    fn sources(&mut self, content: Option<&[Content]>) -> Result<Vec<Source>, Report> {
-        if let Some(content) = content {
-            return self.configured_sources(content);
-        }
-        let mut sources = Vec::new();
-        for (name, folder, layout) in find::CONTENT {
-            let Some(root) = Root::open(&self.folder.join(folder)).ok() else {
-                continue;
-            };
-            let layout = layout.unwrap_or_else(|| Source::detect(&root));
-            self.note("documents", *folder, Because::Found);
-            let description = format!("The project's {folder}/ folder");
-            sources.push(Source { name: source_name(name)?, description, root, layout });
-        }
-        let documents = sources.is_empty();
-        if documents {
+    /// All sources: those of the configuration or those that are found, then the pack's.
+    ///
+    /// Of the pack come its documents where there are no others, and its prompts: by their names
+    /// alone where architecture documents are served, else as `rutter:<name>`. A configuration
+    /// that names sources gets what the architecture layout promises, and nothing else of it.
+    fn sources(
+        &mut self,
+        content: Option<&[Content]>,
+        profile: Option<Profile>,
+    ) -> Result<Vec<Source>, Report> {
+        let mut sources = match content {
+            Some(content) => self.configured_sources(content)?,
+            None => self.found_sources(profile)?,
+        };
+        let architecture = profile == Some(Profile::Architecture)
+            || profile != Some(Profile::Acdc)
+                && sources.iter().any(|source| source.layout == Layout::Architecture);
+        let layout = match content {
+            _ if architecture => Layout::ArchitecturePrompts,
+            Some(_) => return Ok(sources),
+            None if sources.is_empty() => Layout::Acdc,
+            None => Layout::PromptsOnly,
+        };
+        if layout.has_documents() {
             self.note("documents", "embedded pack", Because::Default);
         }
         self.note("prompts", "embedded pack", Because::Default);
@@ -212,8 +226,36 @@ impl Draft {
             name: source_name(pack::SOURCE)?,
             description: "How to use Rutter, and good practice for working with agents".into(),
             root: pack::part("content"),
-            layout: if documents { Layout::Acdc } else { Layout::PromptsOnly },
+            layout,
         });
+        Ok(sources)
+    }
+
+    /// What is in the working directory.
+    fn found_sources(&mut self, profile: Option<Profile>) -> Result<Vec<Source>, Report> {
+        let mut sources = Vec::new();
+        for find::Folder { name, path, layout, beside } in find::CONTENT {
+            let Some(root) = Root::open(&self.folder.join(path)).ok() else {
+                continue;
+            };
+            let layout = match layout {
+                // Any project may have a folder of this name, for its own purposes.
+                Some(_) if !find::is_served(&root) && profile != Some(Profile::Architecture) => {
+                    continue;
+                }
+                Some(layout) => *layout,
+                None => Source::detect(&root),
+            };
+            self.note("documents", *path, Because::Found);
+            let description = format!("The project's {path}/ folder");
+            sources.push(Source { name: source_name(name)?, description, root, layout });
+            if let Some((name, file, root)) = beside.as_ref().and_then(|b| b.look(&self.folder)) {
+                self.note("documents", file, Because::Found);
+                let description = format!("The project's {file}");
+                let layout = Layout::File(file);
+                sources.push(Source { name: source_name(name)?, description, root, layout });
+            }
+        }
         Ok(sources)
     }
 
@@ -299,6 +341,72 @@ fn source_name(name: &str) -> Result<SourceName, Report> {
     SourceName::new(name).map_err(|error| Report::new(Kind::Internal, error.to_string()))
 }
 
+/// How documents are searched: flag, environment, file, default.
+fn search(
+    flags: &crate::config::Search,
+    environment: &Environment,
+    file: &crate::config::Search,
+) -> Result<SearchSettings, Report> {
+    let weight = |value: &str| value.parse::<f32>().ok().filter(|weight| is_weight(*weight));
+    let boost = |flag: Option<f32>, variable: Variable, file: Option<f32>, default: f32| {
+        let chosen = match flag {
+            Some(flag) => flag,
+            None => environment
+                .parse(variable, weight, "a number from 0 to 1000")?
+                .or(file)
+                .unwrap_or(default),
+        };
+        if is_weight(chosen) {
+            Ok(chosen)
+        } else {
+            Err(Report::new(
+                Kind::Invalid,
+                format!("a search boost of {chosen}: expected a number from 0 to 1000"),
+            ))
+        }
+    };
+    let defaults = SearchSettings::default();
+    let count = |value: &str| value.parse().ok();
+    let max_results = match flags.max_results {
+        Some(count) => Some(count),
+        None => {
+            environment.parse(Variable::SEARCH_MAX_RESULTS, count, "a number")?.or(file.max_results)
+        }
+    };
+    let max_results = max_results.unwrap_or(defaults.max_results);
+    if !(1..=1_000).contains(&max_results) {
+        return Err(Report::new(
+            Kind::Invalid,
+            format!("{max_results} search results: expected 1 to 1000"),
+        ));
+    }
+    let boosts = Boosts {
+        keywords: boost(
+            flags.keywords_boost,
+            Variable::SEARCH_KEYWORDS_BOOST,
+            file.keywords_boost,
+            defaults.boosts.keywords,
+        )?,
+        name: boost(
+            flags.name_boost,
+            Variable::SEARCH_NAME_BOOST,
+            file.name_boost,
+            defaults.boosts.name,
+        )?,
+        content: boost(
+            flags.content_boost,
+            Variable::SEARCH_CONTENT_BOOST,
+            file.content_boost,
+            defaults.boosts.content,
+        )?,
+    };
+    Ok(SearchSettings { max_results, boosts })
+}
+
+fn is_weight(weight: f32) -> bool {
+    (0.0..=1_000.0).contains(&weight)
+}
+
 fn flag(value: &str) -> Option<bool> {
     match value.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" => Some(true),
@@ -349,7 +457,7 @@ fn instructions(config: &Config, library: Option<&Library>) -> Option<String> {
     let sources = library.map(Library::sources).unwrap_or_default();
     let described: Vec<String> = sources
         .iter()
-        .filter(|source| source.layout != Layout::PromptsOnly)
+        .filter(|source| source.layout.has_documents())
         .map(|source| match source.description.as_str() {
             "" => format!("- {}", source.name),
             description => format!("- {}: {description}", source.name),

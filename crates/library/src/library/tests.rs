@@ -151,3 +151,19 @@ fn a_folder_that_was_replaced_is_followed() {
         let _ = changes.recv_timeout(Duration::from_secs(1));
     }
 }
+
+#[test]
+fn a_single_file_is_a_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write(at, "README.md", "# Ours\n\nWhat it is.\n");
+    write(at, "CHANGELOG.md", "# Changes\n");
+    let library = Library::new(vec![Source { layout: Layout::File("README.md"), ..source(at) }]);
+    let shown = || -> Vec<String> {
+        library.catalog().documents().map(|e| format!("{} {}", e.uri, e.description)).collect()
+    };
+    assert_eq!(shown(), ["acdc://docs/README What it is."]);
+    fs::remove_file(at.join("README.md")).unwrap();
+    library.reload();
+    assert_eq!(shown(), [""; 0]);
+}

@@ -45,6 +45,10 @@ impl Module for Knowledge {
         self.0.catalog().problems().to_vec()
     }
 
+    fn review(&self) -> Vec<Problem> {
+        self.0.catalog().review()
+    }
+
     fn is_immutable(&self) -> bool {
         self.0.is_immutable()
     }
@@ -56,6 +60,7 @@ impl Module for Knowledge {
                 .with_title(&entry.name)
                 .with_description(&entry.description)
                 .with_mime_type(MARKDOWN)
+                // Of the file: reading rewrites links, so this is approximate.
                 .with_size(entry.size);
             match entry.stamp.modified() {
                 Some(time) => resource.with_annotations(
@@ -141,26 +146,38 @@ impl Module for Knowledge {
             };
             values.insert(name.clone(), value.clone());
         }
-        let text = match prompt.render(&values, limit) {
-            Ok(text) => text,
+        let messages = match prompt.render(&values, &catalog, limit) {
+            Ok(messages) => messages,
             Err(error) => return Some(Err(error.into())),
         };
-        let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
+        let messages = messages.into_iter().map(|message| {
+            let role = match message.role {
+                rutter_library::Role::User => Role::User,
+                rutter_library::Role::Assistant => Role::Assistant,
+            };
+            PromptMessage::new_text(role, message.text)
+        });
+        let mut result = GetPromptResult::new(messages.collect());
         result.description.clone_from(&prompt.description);
         Some(Ok(result.into()))
     }
 
     fn complete(&self, question: &Completion<'_>) -> Option<Vec<String>> {
-        let Reference::Resource(reference) = question.reference else {
-            // The prompts' arguments are free text.
-            return None;
+        let catalog = self.0.catalog();
+        let reference = match question.reference {
+            Reference::Resource(reference) => reference,
+            Reference::Prompt(reference) => {
+                let mut arguments = catalog.prompt(&reference.name)?.arguments.iter();
+                let argument = arguments.find(|argument| argument.name == question.argument)?;
+                return Some(argument.values.clone());
+            }
+            _ => return None,
         };
         let scheme = match reference.uri.as_str() {
             ACDC => Scheme::Acdc,
             ARCHITECTURE => Scheme::Architecture,
             _ => return None,
         };
-        let catalog = self.0.catalog();
         let uris = catalog.documents().map(|entry| &entry.uri).filter(|uri| uri.scheme == scheme);
         let values: BTreeSet<String> = match question.argument {
             "source" | "folder" => uris.map(|uri| uri.source.clone()).collect(),

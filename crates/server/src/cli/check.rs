@@ -63,8 +63,13 @@ impl Check {
         let setup = self.serving.setup(surroundings)?;
         let configured =
             setup.problems.iter().map(|problem| Found { module: None, problem: problem.clone() });
-        let content = setup.app.problems().into_iter();
-        let content = content.map(|(module, problem)| Found { module: Some(module), problem });
+        let content = setup.app.modules().iter().flat_map(|module| {
+            let mut problems = module.problems();
+            problems.extend(module.review());
+            problems.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+            let module = Some(module.id());
+            problems.into_iter().map(move |problem| Found { module, problem })
+        });
         let problems: Vec<Found> = configured.chain(content).collect();
         let count =
             |severity| problems.iter().filter(|found| found.problem.severity == severity).count();

@@ -16,9 +16,55 @@ const CONFIG_NAMES: [&str; 2] = ["rutter.yaml", "mcp-metadata.yaml"];
 /// The largest configuration file.
 const MAX_CONFIG: u64 = 1024 * 1024;
 
-/// Sources by their conventional folders: name, folder, and the layout where it is known.
-pub(super) const CONTENT: &[(&str, &str, Option<Layout>)] =
-    &[("architecture", "mcp", Some(Layout::Architecture)), ("docs", "docs", None)];
+/// A folder whose content is served when it is found in the working directory.
+pub(super) struct Folder {
+    /// The name of the source.
+    pub(super) name: &'static str,
+    /// The folder.
+    pub(super) path: &'static str,
+    /// How it is laid out, where that is known.
+    pub(super) layout: Option<Layout>,
+    /// The file that is served with it.
+    pub(super) beside: Option<Beside>,
+}
+
+/// A file in the working directory that is served together with a folder.
+///
+/// It is a source of its own: `README.md` beside `docs/` is `acdc://project/README`, so that a
+/// `docs/README.md` keeps its address.
+pub(super) struct Beside {
+    /// The name of the source.
+    name: &'static str,
+    /// The spellings of the file's name.
+    files: &'static [&'static str],
+}
+
+/// The folders that are looked for.
+pub(super) const CONTENT: &[Folder] = &[
+    Folder { name: "architecture", path: "mcp", layout: Some(Layout::Architecture), beside: None },
+    Folder {
+        name: "docs",
+        path: "docs",
+        layout: None,
+        beside: Some(Beside { name: "project", files: &["README.md", "Readme.md", "readme.md"] }),
+    },
+];
+
+impl Beside {
+    /// The source's name, the file and its folder, if there is such a file.
+    pub(super) fn look(&self, folder: &Path) -> Option<(&'static str, &'static str, Root)> {
+        let root = Root::open(folder).ok()?;
+        let file = self.files.iter().find(|file| !root.found(file).is_empty())?;
+        Some((self.name, file, root))
+    }
+}
+
+/// Whether a folder has a part of the architecture layout.
+pub(super) fn is_served(root: &Root) -> bool {
+    ["resources", "prompts"]
+        .iter()
+        .any(|part| RelativePath::new(*part).is_ok_and(|part| root.folder(&part).is_some()))
+}
 
 /// The folder of the board.
 pub(super) const BOARD: &str = ".ralph";

@@ -7,6 +7,7 @@
 mod board;
 mod knowledge;
 mod process;
+mod search;
 
 use crate::tool::Entry;
 
@@ -15,6 +16,7 @@ pub fn table() -> Vec<Entry> {
     vec![
         // knowledge
         Entry::of::<knowledge::Read>(),
+        Entry::of::<search::Search>(),
         // process
         Entry::of::<process::GetStage>(),
         // board

@@ -141,6 +141,32 @@ fn check_finds_problems_and_says_so_in_three_formats() {
 }
 
 #[test]
+fn check_reads_the_documents() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::create_dir_all(at.join("docs")).unwrap();
+    std::fs::write(at.join("docs/a.md"), "# A\n\n[b](b.md)\nx\u{202E}y\n").unwrap();
+    let output = run(at, &["check"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        text(&output.stdout),
+        "error: docs/a.md:3: links to `b.md`, which does not exist\n\
+         warning: docs/a.md:4: has U+202E (changes the order in which text is shown): remove it\n1 errors, 1 warnings\n"
+    );
+    let json: Value =
+        serde_json::from_slice(&run(at, &["check", "--format", "json"]).stdout).unwrap();
+    assert_eq!(
+        json["problems"][0],
+        json!({"module": "knowledge", "file": "docs/a.md", "line": 3, "severity": "error",
+            "message": "links to `b.md`, which does not exist"})
+    );
+    let github = text(&run(at, &["check", "--format", "github"]).stdout);
+    assert!(github.starts_with("::error file=docs/a.md,line=3::links to `b.md`"), "{github}");
+    // Starting does not read every document, and neither does a diagnosis.
+    assert_eq!(run(at, &["doctor"]).status.code(), Some(0));
+}
+
+#[test]
 fn a_description_of_a_tool_that_is_not_there_is_a_warning() {
     let folder = tempfile::tempdir().unwrap();
     let config = "tools:\n  - {name: read, description: Mine}\n  - {name: serch, description: x}\n";

@@ -10,9 +10,12 @@ mod definitions;
 mod errors;
 mod hostile;
 mod pack;
+mod prompts;
 mod protocol;
+mod reading;
 mod references;
 mod scopes;
+mod searching;
 mod server;
 
 /// A file of tests that nobody names here would never run.

@@ -30,7 +30,10 @@ async fn each_profile_shows_its_surface() {
         (tools, resources)
     };
     let strings = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
-    assert_eq!(surface(Profile::Acdc).await, (strings(&["read"]), strings(&["acdc://docs/a"])));
+    assert_eq!(
+        surface(Profile::Acdc).await,
+        (strings(&["read", "search"]), strings(&["acdc://docs/a"]))
+    );
     assert_eq!(
         surface(Profile::Architecture).await,
         (strings(&[]), strings(&["architecture://adr/001-rust"]))
@@ -80,7 +83,7 @@ async fn read_only_hides_what_writes_and_refuses_to_call_it() {
 
     let mut client = project().read_only().connect().await;
     let tools = names(&mut client, "tools/list", "tools", "name").await;
-    assert_eq!(tools, ["first", "get_stage", "read", "read_learnings", "read_progress"]);
+    assert_eq!(tools, ["first", "get_stage", "read", "read_learnings", "read_progress", "search"]);
     let hidden = client
         .error("tools/call", json!({"name": "append_learning", "arguments": {"text": "x"}}))
         .await;
