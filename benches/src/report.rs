@@ -57,7 +57,7 @@ fn targets(run: &Run) -> String {
         let met = yes(ratio >= MIN_TYPESCRIPT_RATIO);
         row!(
             table,
-            "start, faster than the TypeScript SDK | ≥ {MIN_TYPESCRIPT_RATIO:.0}× | {ratio:.0}× | {met}"
+            "start, faster than the TypeScript SDK | ≥ {MIN_TYPESCRIPT_RATIO:.0}× | {ratio:.1}× | {met}"
         );
     }
     if let Some((_, memory)) = run.memory.iter().find(|(server, _)| *server == Server::Rutter) {

@@ -3,6 +3,7 @@
 mod check;
 mod completions;
 mod doctor;
+mod eval;
 mod init;
 mod screen;
 mod search;
@@ -46,6 +47,8 @@ enum Verb {
     Init(init::Init),
     /// Search the documents from the terminal
     Search(search::Search),
+    /// Measure whether queries find the documents that they should
+    Eval(eval::Eval),
     /// Check the content for mistakes
     Check(check::Check),
     /// Show the tools that a session would see, and what they cost
@@ -140,6 +143,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Serve(verb) => verb.run(&surroundings),
         Verb::Init(verb) => verb.run(&surroundings, &mut Screen::stdout()),
         Verb::Search(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+        Verb::Eval(verb) => verb.run(&surroundings, &mut Screen::stdout()),
         Verb::Check(verb) => verb.run(&surroundings, &mut Screen::stdout()),
         Verb::Tools(verb) => verb.run(&surroundings, &mut Screen::stdout()),
         Verb::Doctor(verb) => Ok(verb.run(&surroundings, &mut Screen::stdout())),

@@ -8,13 +8,11 @@ static PACK: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../pack");
 /// The name of the pack as a source: the first part of its documents' URIs.
 pub const SOURCE: &str = "rutter";
 
-/// A part of the pack: `content`, `process` or `workflow`.
+/// The parts of the pack that are content.
+pub const PARTS: [&str; 3] = ["content", "process", "workflow"];
+
+/// A part of the pack.
 pub fn part(name: &str) -> Root {
     let root = Root::embedded(&PACK);
     RelativePath::new(name).ok().and_then(|path| root.folder(&path)).unwrap_or(root)
-}
-
-/// The whole pack.
-pub fn whole() -> Root {
-    Root::embedded(&PACK)
 }

@@ -62,12 +62,15 @@ impl Init {
     ) -> Result<u8, Report> {
         let root = Root::open(&surroundings.folder).map_err(|error| cannot_write(".", &error))?;
         let mut done = Vec::new();
-        let pack = pack::whole();
-        for found in pack.walk(&["md", "yaml", "json"]).files {
-            let contents = pack.read(&found.path, MAX_FILE).map_err(|error| {
-                Report::new(Kind::Internal, "the embedded pack cannot be read").because(&error)
-            })?;
-            done.push(create(&root, found.path.below(FOLDER).as_str(), &contents.bytes)?);
+        for part in pack::PARTS {
+            let pack = pack::part(part);
+            for found in pack.walk(&["md", "yaml", "json"]).files {
+                let contents = pack.read(&found.path, MAX_FILE).map_err(|error| {
+                    Report::new(Kind::Internal, "the embedded pack cannot be read").because(&error)
+                })?;
+                let path = found.path.below(&format!("{FOLDER}/{part}"));
+                done.push(create(&root, path.as_str(), &contents.bytes)?);
+            }
         }
         done.push(create(&root, CONFIG, CONFIG_TEXT.as_bytes())?);
         done.push(wire(&root)?);

@@ -276,3 +276,45 @@ fn signals_end_the_server_with_code_0() {
         }
     }
 }
+
+#[test]
+fn search_and_eval_answer_in_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let found = text(&run(folder.path(), &["search", "acceptance", "criteria"]).stdout);
+    assert!(
+        found.starts_with("Acceptance criteria")
+            && found.contains("acdc://rutter/practice/acceptance-criteria"),
+        "{found}"
+    );
+    assert!(!found.contains("**") && !found.contains('\u{1b}'), "{found}");
+    let json: Value = serde_json::from_slice(
+        &run(folder.path(), &["search", "troubleshooting", "--json", "-m", "1"]).stdout,
+    )
+    .unwrap();
+    assert_eq!(json.as_array().unwrap().len(), 1);
+
+    let queries = "queries:\n  - {query: acceptance criteria, expect: [acdc://rutter/practice/acceptance-criteria]}\n  \
+                   - {query: zebra, expect: [acdc://rutter/none]}\n";
+    std::fs::write(folder.path().join("q.yaml"), queries).unwrap();
+    let output = run(folder.path(), &["eval", "q.yaml", "--min-mrr", "0.6"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        text(&output.stdout),
+        "missed  zebra  (expected `acdc://rutter/none`)\n2 queries: MRR@10 0.500, Recall@10 0.500\n"
+    );
+    assert_eq!(run(folder.path(), &["eval", "q.yaml", "--min-mrr", "0.5"]).status.code(), Some(0));
+    std::fs::write(folder.path().join("q.yaml"), "queries:\n  - {query: x}\n").unwrap();
+    let output = run(folder.path(), &["eval", "q.yaml"]);
+    assert_eq!(
+        (output.status.code(), text(&output.stderr).contains("q.yaml:2: missing field")),
+        (Some(2), true)
+    );
+}
+
+#[test]
+fn the_pack_is_findable() {
+    let folder = tempfile::tempdir().unwrap();
+    let queries = concat!(env!("CARGO_MANIFEST_DIR"), "/../../pack/queries.yaml");
+    let output = run(folder.path(), &["eval", queries, "--min-mrr", "0.9"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+}

@@ -121,7 +121,7 @@ fn rows(prefix: &str, schema: &Value, made: &mut String) {
 fn command_line() {
     let folder = tempfile::tempdir().unwrap();
     let mut made = String::from("# Command line\n\nThe program's own help, as it prints it.\n");
-    for verb in ["", "serve", "init", "check", "tools", "doctor", "completions"] {
+    for verb in ["", "serve", "init", "search", "eval", "check", "tools", "doctor", "completions"] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rutter"));
         if !verb.is_empty() {
             command.arg(verb);
