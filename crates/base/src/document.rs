@@ -63,6 +63,11 @@ impl<F: DeserializeOwned> Document<F> {
     }
 }
 
+/// The body of a text, whatever its frontmatter says; `None` when a frontmatter never ends.
+pub fn body(text: &str) -> Option<&str> {
+    split(text).ok().map(|parts| parts.map_or_else(|| without_mark(text), |(_, body)| body))
+}
+
 /// The frontmatter and the body, or `None` when the text has no frontmatter.
 fn split(text: &str) -> Result<Option<(&str, &str)>, DocumentError> {
     let text = without_mark(text);

@@ -3,7 +3,7 @@
 mod prompts;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rutter_base::document::{self, Document, DocumentError};
 use rutter_base::failure::{Failure, Kind, Problem, Report, Severity};
@@ -27,7 +27,12 @@ pub struct Catalog {
     problems: Vec<Problem>,
     /// Where documents come from, for links that lead from one to another.
     pub(crate) places: Vec<Arc<Place>>,
+    /// Bodies that were read, each with the state of the file that it was read from.
+    texts: Mutex<BTreeMap<Uri, (Stamp, Arc<str>)>>,
 }
+
+/// How many bytes of bodies are kept.
+const MAX_KEPT: usize = 4 * 1024 * 1024;
 
 /// A document in the catalogue. Its body is read from the file when it is asked for.
 #[derive(Debug, Clone)]
@@ -94,7 +99,7 @@ pub enum LookupError {
         uri: String,
         /// What is wrong with the file.
         #[source]
-        cause: Box<dyn std::error::Error + Send + Sync>,
+        cause: ReadError,
     },
 }
 
@@ -250,14 +255,34 @@ impl Catalog {
             LookupError::Unknown { uri: shown, meant }
         };
         let entry = self.document(text).ok_or_else(unknown)?;
-        let listed = entry.uri.to_string();
-        match load_body(&entry.file) {
-            Ok(document) => {
-                let text = links::rewrite(document.body, |target| self.linked(entry, target));
-                Ok(Body { uri: listed, name: entry.name.clone(), text })
-            }
-            Err(cause) => Err(LookupError::Unreadable { uri: listed, cause }),
+        let uri = entry.uri.to_string();
+        match self.text(entry) {
+            Ok(text) => Ok(Body { uri, name: entry.name.clone(), text: text.to_string() }),
+            Err(cause) => Err(LookupError::Unreadable { uri, cause }),
         }
+    }
+
+    /// The body of a document with its links rewritten, as the file is now. What was made before
+    /// is used again while the file is in the same state.
+    fn text(&self, entry: &DocumentEntry) -> Result<Arc<str>, ReadError> {
+        let File { place, path, .. } = &entry.file;
+        let known = || self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let stamp = place.root.stamp(path)?;
+        if let Some((_, text)) = known().get(&entry.uri).filter(|(known, _)| *known == stamp) {
+            return Ok(Arc::clone(text));
+        }
+        let contents = place.root.read(path, MAX_FILE)?;
+        let stamp = contents.stamp;
+        let text = contents.into_text()?;
+        let body = document::body(&text).unwrap_or(&text).to_owned();
+        let text: Arc<str> = links::rewrite(body, |target| self.linked(entry, target)).into();
+        let mut known = known();
+        // Few documents are read often; when many are, beginning anew is good enough.
+        if known.values().map(|(_, text)| text.len()).sum::<usize>() + text.len() > MAX_KEPT {
+            known.clear();
+        }
+        known.insert(entry.uri.clone(), (stamp, Arc::clone(&text)));
+        Ok(text)
     }
 
     /// Whether a document is listed with this address.
@@ -332,13 +357,6 @@ fn load_document(
         stamp,
         file,
     })
-}
-
-fn load_body(
-    file: &File,
-) -> Result<Document<Frontmatter>, Box<dyn std::error::Error + Send + Sync>> {
-    let text = read_text(&file.place.root, &file.path)?;
-    Ok(parse(&text, file.lenient)?)
 }
 
 pub(crate) fn parse(text: &str, lenient: bool) -> Result<Document<Frontmatter>, DocumentError> {

@@ -1,5 +1,7 @@
 //! How work is done here: stages, each with a specification, named by a manifest.
 
+use std::sync::OnceLock;
+
 use rutter_base::failure::{Failure, Kind, Problem, Report};
 use rutter_base::root::{ReadError, RelativePath, Root};
 use rutter_base::text;
@@ -13,7 +15,7 @@ const MAX_FILE: u64 = 8 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Guide {
     root: Root,
-    stages: Vec<Stage>,
+    stages: OnceLock<Vec<Stage>>,
 }
 
 /// A stage of the process.
@@ -92,23 +94,18 @@ impl Guide {
     /// Reads the manifest of a folder. A folder without one follows the built-in process, whose
     /// files are named as the specification names them.
     pub fn open(root: Root) -> Result<Self, Problem> {
-        let path = RelativePath::new(MANIFEST)
-            .map_err(|error| Problem::error(MANIFEST, error.to_string()))?;
-        let stages = match root.read_text(&path, MAX_FILE) {
-            Err(ReadError::NotFound) => built_in(),
-            Err(error) => return Err(Problem::error(MANIFEST, error.to_string())),
-            Ok(text) => {
-                yaml::parse::<Manifest>(&text)
-                    .map_err(|error| Problem::error(MANIFEST, error.message).at_line(error.line))?
-                    .stages
-            }
-        };
-        Ok(Self { root, stages })
+        let stages = read_manifest(&root)?;
+        Ok(Self { root, stages: OnceLock::from(stages) })
+    }
+
+    /// Reads the manifest when it is first asked for: for files that are known to be good.
+    pub fn deferred(root: Root) -> Self {
+        Self { root, stages: OnceLock::new() }
     }
 
     /// The stages, in the order of the process.
     pub fn stages(&self) -> &[Stage] {
-        &self.stages
+        self.stages.get_or_init(|| read_manifest(&self.root).unwrap_or_default())
     }
 
     /// Whether nothing can change while the process lives.
@@ -118,11 +115,11 @@ impl Guide {
 
     /// The specification of a stage, as the file is now.
     pub fn stage(&self, name: &str) -> Result<String, GuideError> {
-        let stage = self.stages.iter().find(|stage| stage.id.eq_ignore_ascii_case(name.trim()));
+        let stage = self.stages().iter().find(|stage| stage.id.eq_ignore_ascii_case(name.trim()));
         let Some(stage) = stage else {
             return Err(GuideError::UnknownStage {
                 stage: text::cap(text::one_line(name), 100),
-                known: self.stages.iter().map(|stage| stage.id.clone()).collect(),
+                known: self.stages().iter().map(|stage| stage.id.clone()).collect(),
             });
         };
         let unreadable = |cause| GuideError::Unreadable { file: stage.file.clone(), cause };
@@ -133,8 +130,20 @@ impl Guide {
 
     /// What is wrong with the files that the manifest names.
     pub fn problems(&self) -> Vec<Problem> {
-        let unreadable = self.stages.iter().filter_map(|stage| self.stage(&stage.id).err());
+        let unreadable = self.stages().iter().filter_map(|stage| self.stage(&stage.id).err());
         unreadable.map(|error| Problem::error(MANIFEST, Report::from(error).to_string())).collect()
+    }
+}
+
+fn read_manifest(root: &Root) -> Result<Vec<Stage>, Problem> {
+    let path =
+        RelativePath::new(MANIFEST).map_err(|error| Problem::error(MANIFEST, error.to_string()))?;
+    match root.read_text(&path, MAX_FILE) {
+        Err(ReadError::NotFound) => Ok(built_in()),
+        Err(error) => Err(Problem::error(MANIFEST, error.to_string())),
+        Ok(text) => yaml::parse::<Manifest>(&text)
+            .map(|manifest| manifest.stages)
+            .map_err(|error| Problem::error(MANIFEST, error.message).at_line(error.line)),
     }
 }
 

@@ -6,7 +6,7 @@ mod process;
 mod workflow;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use rutter_base::failure::{Kind, Problem, Report};
@@ -19,7 +19,7 @@ use rutter_process::workflow::Workflow;
 
 use crate::changes::{Change, Changes, Notice};
 use crate::module::{Module, ModuleId};
-use crate::scope::Scope;
+use crate::scope::{Scope, Subject};
 use crate::tool::Entry;
 use crate::tools;
 
@@ -88,7 +88,8 @@ pub struct App {
     limits: Limits,
     parts: Parts,
     modules: Vec<Arc<dyn Module>>,
-    toolbox: BTreeMap<String, Entry>,
+    /// The tools by name; made when they are first asked for, unless their names could clash.
+    toolbox: OnceLock<BTreeMap<String, Entry>>,
     descriptions: BTreeMap<String, String>,
     changes: Changes,
     /// The problems that are in the log already.
@@ -125,7 +126,9 @@ impl App {
         }
         #[cfg(feature = "conformance")]
         modules.push(Arc::new(crate::conformance::Fixtures::default()));
-        let toolbox = toolbox(&modules)?;
+        // The embedded workflow has been tested with the table; any other may claim a name twice.
+        let tested = parts.workflow.as_ref().is_none_or(|workflow| workflow.is_immutable());
+        let toolbox = if tested { OnceLock::new() } else { OnceLock::from(toolbox(&modules)?) };
         let changes = Changes::default();
         Ok(Self {
             identity,
@@ -165,14 +168,33 @@ impl App {
         &self.changes
     }
 
+    fn toolbox(&self) -> &BTreeMap<String, Entry> {
+        self.toolbox.get_or_init(|| {
+            toolbox(&self.modules).unwrap_or_else(|report| {
+                tracing::error!(event = "internal_error", reason = %report);
+                BTreeMap::new()
+            })
+        })
+    }
+
+    /// Whether `scope` could admit a tool; cheaper than to make them all.
+    pub fn may_have_tools(&self, scope: &Scope) -> bool {
+        let on = |module: ModuleId| self.modules.iter().any(|known| known.id() == module);
+        let workflow = Subject::Tool { name: "", module: ModuleId::Workflow, writes: false };
+        (self.parts.workflow.is_some() && scope.admits(workflow))
+            || tools::table()
+                .iter()
+                .any(|entry| on(entry.module()) && scope.admits(entry.subject()))
+    }
+
     /// The tools that `scope` admits, in order of name.
     pub fn tools<'a>(&'a self, scope: &'a Scope) -> impl Iterator<Item = &'a Entry> {
-        self.toolbox.values().filter(|entry| scope.admits(entry.subject()))
+        self.toolbox().values().filter(|entry| scope.admits(entry.subject()))
     }
 
     /// A tool that `scope` admits. One that it hides is not told from one that does not exist.
     pub fn tool(&self, name: &str, scope: &Scope) -> Option<&Entry> {
-        self.toolbox.get(name).filter(|entry| scope.admits(entry.subject()))
+        self.toolbox().get(name).filter(|entry| scope.admits(entry.subject()))
     }
 
     /// The description that the operator gave a tool.
@@ -213,7 +235,7 @@ impl App {
         self.descriptions
             .keys()
             .map(String::as_str)
-            .filter(|name| !self.toolbox.contains_key(*name))
+            .filter(|name| !self.toolbox().contains_key(*name))
     }
 
     /// Watches all files and announces what changes, until the returned value is dropped.

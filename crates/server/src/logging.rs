@@ -11,14 +11,14 @@ use std::sync::OnceLock;
 
 use chrono::{SecondsFormat, Utc};
 use rutter_base::secret::{self, REDACTED, Secrets};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Context, SubscriberExt};
-use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::registry::{LookupSpan, Scope};
 use tracing_subscriber::util::SubscriberInitExt;
 
 /// How a line looks.
@@ -58,17 +58,31 @@ struct Lines {
     stream: fn() -> Box<dyn Write>,
 }
 
-/// The fields of a span, kept for the events inside of it.
-struct SpanFields(Map<String, Value>);
-
-#[derive(Default)]
-struct Fields(Map<String, Value>);
+/// The fields of an event or a span, in order; the last of a name counts.
+#[derive(Debug, Clone, Default)]
+struct Fields(Vec<(&'static str, Value)>);
 
 impl Fields {
     fn put(&mut self, field: &Field, value: Value) {
         let value =
             if secret::is_secret_name(field.name()) { Value::from(REDACTED) } else { value };
-        self.0.insert(field.name().to_owned(), value);
+        self.set(field.name(), value);
+    }
+
+    fn set(&mut self, name: &'static str, value: Value) {
+        match self.0.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, known)) => *known = value,
+            None => self.0.push((name, value)),
+        }
+    }
+
+    /// Removes a field and gives it as text.
+    fn take(&mut self, name: &str) -> Option<String> {
+        let at = self.0.iter().position(|(known, _)| *known == name)?;
+        match self.0.remove(at).1 {
+            Value::String(text) => Some(text),
+            other => Some(other.to_string()),
+        }
     }
 }
 
@@ -99,32 +113,27 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
         let mut fields = Fields::default();
         attributes.record(&mut fields);
         if let Some(span) = context.span(id) {
-            span.extensions_mut().insert(SpanFields(fields.0));
+            span.extensions_mut().insert(fields);
         }
     }
 
     fn on_record(&self, id: &Id, record: &Record<'_>, context: Context<'_, S>) {
-        let mut fields = Fields::default();
-        record.record(&mut fields);
         if let Some(span) = context.span(id)
-            && let Some(known) = span.extensions_mut().get_mut::<SpanFields>()
+            && let Some(known) = span.extensions_mut().get_mut::<Fields>()
         {
-            known.0.extend(fields.0);
+            record.record(known);
         }
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let mut fields = Fields::default();
-        for span in
-            context.event_scope(event).into_iter().flatten().collect::<Vec<_>>().into_iter().rev()
-        {
-            if let Some(known) = span.extensions().get::<SpanFields>() {
-                fields.0.extend(known.0.clone());
+        for span in context.event_scope(event).into_iter().flat_map(Scope::from_root) {
+            if let Some(known) = span.extensions().get::<Fields>() {
+                fields.0.extend(known.0.iter().cloned());
             }
         }
         event.record(&mut fields);
-        let line =
-            line(self.format, *event.metadata().level(), event.metadata().target(), fields.0);
+        let line = line(self.format, *event.metadata().level(), event.metadata().target(), fields);
         let line = self.secrets.redact(&line);
         // Whole lines in one write; a reader that went away is no reason to stop.
         let _ = (self.stream)().write_all(line.as_bytes());
@@ -132,48 +141,48 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
 }
 
 /// A line: `ts`, `level`, `event`, `msg`, `correlation_id` where there is one, and the fields.
-fn line(format: Format, level: Level, target: &str, mut fields: Map<String, Value>) -> String {
+fn line(format: Format, level: Level, target: &str, mut fields: Fields) -> String {
     let ts = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
-    let mut take = |name: &str| match fields.shift_remove(name) {
-        Some(Value::String(text)) => Some(text),
-        Some(other) => Some(other.to_string()),
-        None => None,
-    };
-    let event =
-        take("event").unwrap_or_else(|| target.split("::").next().unwrap_or(target).to_owned());
-    let msg = take("message").unwrap_or_else(|| event.replace('_', " "));
-    let correlation_id = take("correlation_id");
-    let mut line = match format {
+    let event = fields.take("event");
+    let event = event.unwrap_or_else(|| target.split("::").next().unwrap_or(target).to_owned());
+    let msg = fields.take("message").unwrap_or_else(|| event.replace('_', " "));
+    let correlation_id = fields.take("correlation_id");
+    let mut line = String::with_capacity(256);
+    match format {
         Format::Json => {
-            let mut object = Map::new();
-            object.insert("ts".into(), ts.into());
-            object.insert("level".into(), level.as_str().to_ascii_lowercase().into());
-            object.insert("event".into(), event.into());
-            object.insert("msg".into(), msg.into());
+            let level = level.as_str().to_ascii_lowercase();
+            line.push('{');
+            let mut put = |name: &str, value: &Value| {
+                let comma = if line.len() > 1 { "," } else { "" };
+                let _ = write!(line, "{comma}\"{name}\":{value}");
+            };
+            put("ts", &ts.into());
+            put("level", &level.into());
+            put("event", &event.into());
+            put("msg", &msg.into());
             if let Some(id) = correlation_id {
-                object.insert("correlation_id".into(), id.into());
+                put("correlation_id", &id.into());
             }
-            // A field given as JSON text is JSON in the line.
-            object.extend(fields.into_iter().map(|(name, value)| (name, embedded(value))));
-            Value::Object(object).to_string()
+            for (name, value) in fields.0 {
+                put(name, &embedded(value));
+            }
+            line.push('}');
         }
         Format::Text => {
-            let mut line = format!("{ts} {level:5} {event}: {msg}");
-            for (name, value) in fields
-                .into_iter()
-                .chain(correlation_id.map(|id| ("correlation_id".into(), id.into())))
-            {
+            let _ = write!(line, "{ts} {level:5} {event}: {msg}");
+            let id = correlation_id.map(|id| ("correlation_id", Value::from(id)));
+            for (name, value) in fields.0.into_iter().chain(id) {
                 let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                let _ = write!(line, " {name}={}", rutter_base::text::one_line(&value));
+                let _ = write!(line, " {name}={value}");
             }
-            line
+            line = rutter_base::text::one_line(&line);
         }
-    };
+    }
     line.push('\n');
     line
 }
 
-/// Objects go through the tracing macros as text.
+/// Objects go through the tracing macros as text; in the line they are objects.
 fn embedded(value: Value) -> Value {
     match &value {
         Value::String(text) if text.starts_with('{') => serde_json::from_str(text).unwrap_or(value),
@@ -253,9 +262,9 @@ mod tests {
 
     #[test]
     fn text_is_one_line_whatever_is_in_it() {
-        let mut fields = Map::new();
-        fields.insert("event".into(), "x".into());
-        fields.insert("path".into(), "a\nb\u{1b}[2J".into());
+        let mut fields = Fields::default();
+        fields.set("event", "x".into());
+        fields.set("path", "a\nb\u{1b}[2J".into());
         let line = line(Format::Text, Level::WARN, "t", fields);
         assert_eq!(line.matches('\n').count(), 1);
         assert!(!line.contains('\u{1b}'));

@@ -9,6 +9,7 @@
     reason = "what the newer era dropped (log levels, single subscriptions) the older one still has"
 )]
 
+mod correlation;
 mod forward;
 mod page;
 
@@ -147,7 +148,7 @@ impl Handler {
         method: &'static str,
         work: impl Future<Output = Result<T, ErrorData>>,
     ) -> Result<T, ErrorData> {
-        let correlation_id = uuid::Uuid::new_v4().simple();
+        let correlation_id = correlation::next();
         let span = tracing::info_span!("request", %correlation_id, method);
         AssertUnwindSafe(work)
             .catch_unwind()
@@ -209,7 +210,7 @@ impl ServerHandler for Handler {
             .enable_tools()
             .enable_tool_list_changed()
             .build();
-        if self.app.tools(&self.scope).next().is_none() {
+        if !self.app.may_have_tools(&self.scope) {
             capabilities.tools = None;
         }
         let mut info = ServerConfig::new(capabilities)

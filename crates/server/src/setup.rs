@@ -295,7 +295,7 @@ impl Draft {
             self.open("process.root", &process.root)?
         } else {
             self.note("process", "embedded pack", Because::Default);
-            pack::part("process")
+            return Ok(Guide::deferred(pack::part("process")));
         };
         Guide::open(root).map_err(|problem| Report::new(Kind::Invalid, problem.to_string()))
     }
@@ -311,17 +311,17 @@ impl Draft {
             let (Some(root), Some(file)) = (root, file) else {
                 return Err(self.at("workflow.prompts", prompts, "there is no such file"));
             };
-            return Workflow::open(root, &file)
+            return Workflow::open(root, file)
                 .map_err(|problem| self.at("workflow.prompts", prompts, problem));
         }
         if let Some((root, file)) = find::workflow(&self.folder) {
             self.note("workflow", find::WORKFLOW, Because::Found);
-            return Workflow::open(root, &file).map_err(broken);
+            return Workflow::open(root, file).map_err(broken);
         }
         self.note("workflow", "embedded pack", Because::Default);
         let file = RelativePath::new(find::META)
             .map_err(|error| Report::new(Kind::Internal, error.to_string()))?;
-        Workflow::open(pack::part("workflow"), &file).map_err(broken)
+        Ok(Workflow::deferred(pack::part("workflow"), file))
     }
 
     fn state_files(&mut self, config: &Config) -> Result<Option<StateFiles>, Report> {

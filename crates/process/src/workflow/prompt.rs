@@ -1,5 +1,7 @@
 //! One prompt of a workflow.
 
+use std::sync::{Arc, PoisonError};
+
 use rutter_base::failure::{Failure, Kind, Report};
 use rutter_base::root::{ReadError, RelativePath};
 use rutter_base::template::{Template, TemplateError, Values};
@@ -132,12 +134,23 @@ impl Workflow {
         Ok(body + &footer)
     }
 
-    pub(super) fn template(&self, prompt: &Prompt) -> Result<Template, WorkflowError> {
+    /// The parsed file of a prompt, as the file is now.
+    pub(super) fn template(&self, prompt: &Prompt) -> Result<Arc<Template>, WorkflowError> {
         let unreadable = |cause| WorkflowError::Unreadable { id: prompt.id.clone(), cause };
         let path = RelativePath::new(prompt.file()).map_err(|_| unreadable(ReadError::Escape))?;
-        let text = self.root.read_text(&path, MAX_FILE).map_err(unreadable)?;
-        Template::parse(&text)
-            .map_err(|cause| WorkflowError::NotATemplate { id: prompt.id.clone(), cause })
+        let stamp = self.root.stamp(&path).map_err(unreadable)?;
+        let known = || self.templates.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, template)) = known().get(&prompt.id).filter(|(known, _)| *known == stamp) {
+            return Ok(Arc::clone(template));
+        }
+        let contents = self.root.read(&path, MAX_FILE).map_err(unreadable)?;
+        let stamp = contents.stamp;
+        let text = contents.into_text().map_err(unreadable)?;
+        let template = Template::parse(&text)
+            .map_err(|cause| WorkflowError::NotATemplate { id: prompt.id.clone(), cause })?;
+        let template = Arc::new(template);
+        known().insert(prompt.id.clone(), (stamp, Arc::clone(&template)));
+        Ok(template)
     }
 
     fn footer(&self, prompt: &Prompt) -> String {
@@ -145,7 +158,7 @@ impl Workflow {
             if names.is_empty() { "nothing".to_owned() } else { text::listed(names) }
         };
         let strings = |names: &[String]| or_nothing(names.iter().map(String::as_str).collect());
-        let next = self.prompts.iter().filter(|other| other.depends_on.contains(&prompt.id));
+        let next = self.prompts().iter().filter(|other| other.depends_on.contains(&prompt.id));
         let next = or_nothing(next.map(|other| other.id.as_str()).collect());
         format!(
             "\n\n---\nPrompt `{}` · phase: {} · depends on: {} · produces: {} · next: {next}\n",
@@ -185,7 +198,7 @@ mod tests {
         .unwrap();
         fs::write(folder.path().join("meta.yaml"), meta).unwrap();
         let root = Root::open(folder.path()).unwrap();
-        let opened = Workflow::open(root, &RelativePath::new("meta.yaml").unwrap());
+        let opened = Workflow::open(root, RelativePath::new("meta.yaml").unwrap());
         (folder, opened.map_err(|problem| problem.to_string()))
     }
 

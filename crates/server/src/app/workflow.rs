@@ -25,7 +25,7 @@ impl Module for Prompts {
     }
 
     fn problems(&self) -> Vec<Problem> {
-        self.0.problems().to_vec()
+        self.0.problems()
     }
 
     fn is_immutable(&self) -> bool {
