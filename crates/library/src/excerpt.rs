@@ -121,17 +121,18 @@ impl Body {
             }
         };
         let left = whole.len() - kept;
-        let next = Cursor {
+        // Only when something is left: the check goes through the whole text.
+        let next = (left > 0).then(|| Cursor {
             start: range.start + kept,
             end: range.end,
             size: size.unwrap_or(0),
             check: self.check(),
-        };
+        });
         Ok(Excerpt {
             text: whole.get(..kept).unwrap_or_default().to_owned(),
             trailer,
             left,
-            next: (left > 0).then(|| next.to_string()),
+            next: next.map(|cursor| cursor.to_string()),
         })
     }
 
