@@ -4,12 +4,13 @@
 //! under a name that holds a secret, and the value of a configured secret wherever it stands,
 //! never reach the stream.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::io::Write;
 use std::sync::OnceLock;
 
-use chrono::{SecondsFormat, Utc};
+use chrono::Utc;
 use rutter_base::secret::{self, REDACTED, Secrets};
 use serde_json::Value;
 use tracing::field::{Field, Visit};
@@ -142,34 +143,36 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
 
 /// A line: `ts`, `level`, `event`, `msg`, `correlation_id` where there is one, and the fields.
 fn line(format: Format, level: Level, target: &str, mut fields: Fields) -> String {
-    let ts = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
     let event = fields.take("event");
     let event = event.unwrap_or_else(|| target.split("::").next().unwrap_or(target).to_owned());
     let msg = fields.take("message").unwrap_or_else(|| event.replace('_', " "));
     let correlation_id = fields.take("correlation_id");
-    let mut line = String::with_capacity(256);
+    let mut line = String::with_capacity(320);
     match format {
         Format::Json => {
-            let level = level.as_str().to_ascii_lowercase();
-            line.push('{');
-            let mut put = |name: &str, value: &Value| {
-                let comma = if line.len() > 1 { "," } else { "" };
-                let _ = write!(line, "{comma}\"{name}\":{value}");
-            };
-            put("ts", &ts.into());
-            put("level", &level.into());
-            put("event", &event.into());
-            put("msg", &msg.into());
+            line.push_str("{\"ts\":\"");
+            push_time(&mut line);
+            line.push_str("\",\"level\":\"");
+            line.push_str(name(level));
+            line.push('"');
+            push_text(&mut line, "event", &event);
+            push_text(&mut line, "msg", &msg);
             if let Some(id) = correlation_id {
-                put("correlation_id", &id.into());
+                push_text(&mut line, "correlation_id", &id);
             }
             for (name, value) in fields.0 {
-                put(name, &embedded(value));
+                match embedded(value) {
+                    Value::String(text) => push_text(&mut line, name, &text),
+                    value => {
+                        let _ = write!(line, ",\"{name}\":{value}");
+                    }
+                }
             }
             line.push('}');
         }
         Format::Text => {
-            let _ = write!(line, "{ts} {level:5} {event}: {msg}");
+            push_time(&mut line);
+            let _ = write!(line, " {level:5} {event}: {msg}");
             let id = correlation_id.map(|id| ("correlation_id", Value::from(id)));
             for (name, value) in fields.0.into_iter().chain(id) {
                 let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -180,6 +183,41 @@ fn line(format: Format, level: Level, target: &str, mut fields: Fields) -> Strin
     }
     line.push('\n');
     line
+}
+
+/// Appends `,"name":"text"`. The names are those of fields in our own source.
+fn push_text(line: &mut String, name: &str, text: &str) {
+    line.push_str(",\"");
+    line.push_str(name);
+    line.push_str("\":");
+    // A text always has a JSON form.
+    line.push_str(&serde_json::to_string(text).unwrap_or_default());
+}
+
+/// Appends the time: ISO 8601, UTC, milliseconds. The seconds are formatted once a second.
+fn push_time(line: &mut String) {
+    thread_local! {
+        static SECOND: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };
+    }
+    let now = Utc::now();
+    SECOND.with_borrow_mut(|(second, text)| {
+        if *second != now.timestamp() {
+            *second = now.timestamp();
+            *text = now.format("%Y-%m-%dT%H:%M:%S").to_string();
+        }
+        line.push_str(text);
+    });
+    let _ = write!(line, ".{:03}Z", now.timestamp_subsec_millis().min(999));
+}
+
+fn name(level: Level) -> &'static str {
+    match level {
+        Level::ERROR => "error",
+        Level::WARN => "warn",
+        Level::INFO => "info",
+        Level::DEBUG => "debug",
+        Level::TRACE => "trace",
+    }
 }
 
 /// Objects go through the tracing macros as text; in the line they are objects.
