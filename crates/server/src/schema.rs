@@ -85,7 +85,12 @@ pub fn object(properties: JsonObject, required: Vec<Value>) -> Arc<JsonObject> {
 
 /// Reads arguments, or says where and why they do not fit: `/depends_on/0: expected integer`.
 pub fn arguments<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, String> {
-    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
+    let arguments = Value::Object(arguments);
+    // Keeping track of the place costs; it is needed only when something does not fit.
+    if let Ok(arguments) = T::deserialize(&arguments) {
+        return Ok(arguments);
+    }
+    serde_path_to_error::deserialize(arguments).map_err(|error| {
         let steps = error.path().iter().filter_map(|segment| match segment {
             Segment::Seq { index } => Some(format!("/{index}")),
             Segment::Map { key } => Some(format!("/{}", escape(key))),
