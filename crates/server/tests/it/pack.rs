@@ -53,3 +53,11 @@ async fn links_between_documents_lead_somewhere() {
     }
     assert!(followed > 10, "{followed}");
 }
+
+#[test]
+fn the_configuration_that_the_guide_shows_is_understood() {
+    let guide = include_str!("../../../../pack/content/mcp-resources/guides/configure.md");
+    let shown = guide.split("```yaml").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let config = rutter_server::config::Config::parse("configure.md", shown).unwrap();
+    assert!(config.content.is_some() && config.process.is_some() && config.workflow.is_some());
+}
