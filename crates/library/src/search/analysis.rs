@@ -50,7 +50,7 @@ impl Analyzer {
                 let word = whole.to_lowercase();
                 if word.len() <= MAX_WORD {
                     tokens.push(Token {
-                        term: word.clone(),
+                        term: self.stem(&word),
                         word,
                         position,
                         range: chunk,
@@ -79,9 +79,13 @@ impl Analyzer {
     }
 }
 
-/// Where the words of a text stand, parts of identifiers each for itself.
+/// Where the words of a text stand: an identifier as a whole, then its parts.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
-    chunks(text).flat_map(|chunk| parts(text, chunk))
+    chunks(text).flat_map(|chunk| {
+        let parts: Vec<_> = parts(text, chunk.clone()).collect();
+        let whole = (parts.len() > 1).then_some(chunk);
+        whole.into_iter().chain(parts)
+    })
 }
 
 /// Runs of letters and digits, with what joins them in an identifier: `_`, and `.`, `-` or `'`
@@ -170,8 +174,8 @@ mod tests {
 
     #[test]
     fn identifiers_are_found_whole_and_by_their_parts() {
-        assert_eq!(terms("getUserName"), ["getusername@0", "get@0", "user@1", "name@2"]);
-        assert_eq!(terms("snake_case x"), ["snakecase@0", "snake@0", "case@1", "x@2"]);
+        assert_eq!(terms("getUserName"), ["getusernam@0", "get@0", "user@1", "name@2"]);
+        assert_eq!(terms("snake_case x"), ["snakecas@0", "snake@0", "case@1", "x@2"]);
         assert_eq!(terms("a.b.c."), ["abc@0", "a@0", "b@1", "c@2"]);
         assert_eq!(terms("HTTPServer"), ["httpserver@0", "http@0", "server@1"]);
         assert_eq!(terms("v1beta1"), ["v1beta1@0"]);

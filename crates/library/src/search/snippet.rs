@@ -63,14 +63,19 @@ fn matches(analyzer: &Analyzer, text: &str, wanted: &[Wanted]) -> Vec<Match> {
             *known = true;
         }
     }
-    let mut found = Vec::new();
+    let mut found: Vec<Match> = Vec::new();
     for range in words(text) {
         let Some(word) = text.get(range.clone()) else { continue };
+        // The parts of an identifier that matched as a whole are matched with it.
+        if found.last().is_some_and(|(last, _)| range.start < last.end) {
+            continue;
+        }
         let first = word.bytes().next().unwrap_or_default().to_ascii_lowercase();
         if first.is_ascii() && !beginnings.get(usize::from(first)).copied().unwrap_or_default() {
             continue;
         }
-        let term = analyzer.stem(&word.to_lowercase());
+        let letters: String = word.chars().filter(|c| c.is_alphanumeric()).collect();
+        let term = analyzer.stem(&letters.to_lowercase());
         if let Some(index) = wanted.iter().position(|wanted| wanted.terms.contains(&term)) {
             found.push((range, index));
         }

@@ -71,6 +71,7 @@ async fn words_are_found_in_other_forms_misspelt_and_by_their_parts() {
         ("configuring", "acdc://kb/configure#configuration"),
         ("configuraton", "acdc://kb/configure#configuration"),
         ("getUserName", "acdc://kb/configure#reloading"),
+        ("getusername", "acdc://kb/configure#reloading"),
         ("user name", "acdc://kb/configure#reloading"),
         ("snake_case_value", "acdc://kb/configure#reloading"),
         ("rollout", "acdc://kb/deploy"),
