@@ -112,7 +112,7 @@ pub struct Section {
 /// The sections of a body, in order of their headings.
 pub fn sections(body: &str) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
-    let mut anchors: BTreeMap<String, usize> = BTreeMap::new();
+    let mut anchors = Anchors::default();
     let mut heading: Option<(u8, String, usize)> = None;
     for (event, range) in Parser::new_ext(body, Options::ENABLE_TABLES).into_offset_iter() {
         match event {
@@ -126,7 +126,7 @@ pub fn sections(body: &str) -> Vec<Section> {
             }
             Event::End(TagEnd::Heading(_)) => {
                 if let Some((level, title, start)) = heading.take() {
-                    let anchor = unique(&mut anchors, slug(&title));
+                    let anchor = anchors.next(&title);
                     sections.push(Section { level, title, anchor, range: start..body.len() });
                 }
             }
@@ -175,11 +175,20 @@ pub fn slug(title: &str) -> String {
         .collect()
 }
 
-fn unique(taken: &mut BTreeMap<String, usize>, slug: String) -> String {
-    let count = taken.entry(slug.clone()).or_insert(0);
-    let anchor = if *count == 0 { slug } else { format!("{slug}-{count}") };
-    *count += 1;
-    anchor
+/// Gives each heading of a document an anchor of its own, as GitHub does: the second `Usage` is
+/// `usage-1`.
+#[derive(Debug, Default)]
+pub struct Anchors(BTreeMap<String, usize>);
+
+impl Anchors {
+    /// The anchor of the next heading.
+    pub fn next(&mut self, title: &str) -> String {
+        let slug = slug(title);
+        let count = self.0.entry(slug.clone()).or_insert(0);
+        let anchor = if *count == 0 { slug } else { format!("{slug}-{count}") };
+        *count += 1;
+        anchor
+    }
 }
 
 #[cfg(test)]

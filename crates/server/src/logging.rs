@@ -8,7 +8,6 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::io::Write;
-use std::sync::OnceLock;
 
 use chrono::Utc;
 use rutter_base::secret::{self, REDACTED, Secrets};
@@ -235,18 +234,15 @@ pub fn object(entries: &BTreeMap<&str, &str>) -> String {
 
 /// The level by its name.
 pub fn level(name: &str) -> Option<LevelFilter> {
-    static NAMES: OnceLock<[(&str, LevelFilter); 6]> = OnceLock::new();
-    let names = NAMES.get_or_init(|| {
-        [
-            ("off", LevelFilter::OFF),
-            ("error", LevelFilter::ERROR),
-            ("warn", LevelFilter::WARN),
-            ("info", LevelFilter::INFO),
-            ("debug", LevelFilter::DEBUG),
-            ("trace", LevelFilter::TRACE),
-        ]
-    });
-    names.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, level)| *level)
+    match name.to_ascii_lowercase().as_str() {
+        "off" => Some(LevelFilter::OFF),
+        "error" => Some(LevelFilter::ERROR),
+        "warn" => Some(LevelFilter::WARN),
+        "info" => Some(LevelFilter::INFO),
+        "debug" => Some(LevelFilter::DEBUG),
+        "trace" => Some(LevelFilter::TRACE),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! pods must not be found by the `pods` in the address of a picture.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
-use rutter_base::document::slug;
+use rutter_base::document::Anchors;
 
 /// The words of a page, in order, and where its sections begin.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(crate) fn clean(markdown: &str) -> Cleaned {
     let markdown = without_shortcodes(markdown);
     let mut cleaned = Cleaned::default();
     let mut heading: Option<usize> = None;
-    let mut anchors: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
+    let mut anchors = Anchors::default();
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_STRIKETHROUGH;
     for event in Parser::new_ext(&markdown, options) {
@@ -41,10 +41,7 @@ pub(crate) fn clean(markdown: &str) -> Cleaned {
             Event::End(TagEnd::Heading(_)) => {
                 if let Some(start) = heading.take() {
                     let title = text.get(start..).unwrap_or_default().trim().to_owned();
-                    let slug = slug(&title);
-                    let count = anchors.entry(slug.clone()).or_insert(0);
-                    let anchor = if *count == 0 { slug } else { format!("{slug}-{count}") };
-                    *count += 1;
+                    let anchor = anchors.next(&title);
                     cleaned.sections.push(Heading { start, anchor, title });
                 }
                 text.push('\n');
