@@ -47,7 +47,9 @@ impl Contents {
 }
 
 /// Tells whether a file is still the one, and in the state, that was read before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub struct Stamp {
     identity: (u64, u64),
     /// The file's size in bytes.
@@ -154,6 +156,12 @@ impl Root {
     pub fn open(path: &Path) -> io::Result<Self> {
         let dir = Dir::open_ambient_dir(path, ambient_authority())?;
         Ok(Self(Place::Folder { dir: Arc::new(dir), path: path.to_owned() }))
+    }
+
+    /// Makes a folder and those above it, and opens it.
+    pub fn make(path: &Path) -> io::Result<Self> {
+        Dir::create_ambient_dir_all(path, ambient_authority())?;
+        Self::open(path)
     }
 
     /// Serves embedded files.
@@ -265,6 +273,11 @@ impl Root {
         file.write_all(bytes)?;
         file.sync_all()?;
         Ok(Created::New)
+    }
+
+    /// Removes a folder and everything in it; links are removed, not followed.
+    pub fn remove_folder(&self, path: &RelativePath) -> io::Result<()> {
+        self.writable()?.remove_dir_all(path.as_str())
     }
 
     /// Replaces a file as a whole: a reader, or a crash, finds the old bytes or the new ones.

@@ -3,6 +3,7 @@
 //!
 //! This crate knows documents, not protocols: it has never heard of MCP, HTTP or a command line.
 
+mod cache;
 mod catalog;
 mod excerpt;
 mod library;

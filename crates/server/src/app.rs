@@ -13,7 +13,7 @@ use rutter_base::failure::{Kind, Problem, Report};
 use rutter_base::watch::{Mode, Watch};
 use rutter_board::StateFiles;
 use rutter_library::Library;
-use rutter_library::search::Boosts;
+use rutter_library::search::{Boosts, Indexing};
 use rutter_process::guide::Guide;
 use rutter_process::workflow::Workflow;
 
@@ -113,6 +113,9 @@ impl App {
     ) -> Result<Self, Report> {
         let mut modules: Vec<Arc<dyn Module>> = Vec::new();
         if let Some(library) = &parts.library {
+            library.on_indexing(|Indexing { done, total }| {
+                tracing::info!(event = "indexing", done, total, "indexing documents");
+            });
             modules.push(Arc::new(knowledge::Knowledge(Arc::clone(library))));
         }
         if let Some(guide) = &parts.guide {

@@ -44,6 +44,11 @@ impl Profile {
         }
     }
 
+    /// Whether it may write anything, a cache among it.
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Prompts | Self::Ralph)
+    }
+
     /// The module whose surface the profile shows.
     pub fn module(self) -> ModuleId {
         match self {
