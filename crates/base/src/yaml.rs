@@ -109,6 +109,15 @@ mod tests {
     }
 
     #[test]
+    fn fields_that_nobody_knows_are_taken_as_they_are_written() {
+        let parsed = parse_verbatim::<BTreeMap<String, String>>("on: yes\nno: 'off'\n").unwrap();
+        assert_eq!(
+            parsed,
+            [("no", "off"), ("on", "yes")].map(|(k, v)| (k.into(), v.into())).into()
+        );
+    }
+
+    #[test]
     fn a_bomb_is_refused_quickly() {
         let mut bomb = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
         for level in 1..20 {

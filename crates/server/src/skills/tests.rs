@@ -30,7 +30,7 @@ fn the_companion_is_a_valid_skill() {
     assert_eq!(skills.problems(), []);
     assert_eq!(skills.names(), [COMPANION]);
     let entry = skills.entry("skill://rutter-workflow/SKILL.md").unwrap();
-    assert_eq!(skills.entries(), [entry.clone()]);
+    assert_eq!(skills.entries(), std::slice::from_ref(&entry));
     assert_eq!(uris(&skills), ["skill://rutter-workflow/SKILL.md"]);
     assert_eq!(entry.resources.len(), 2);
     for file in entry.resources {

@@ -233,10 +233,13 @@ fn what_it_does_not_understand_it_leaves_alone() {
         // Not even the files that come before it in the plan are written.
         let said = refused(folder.path(), &["--client", client]);
         assert!(
-            said.starts_with(&format!("rutter: `{file}` ")) && said.contains("was left alone"),
+            said.contains(&format!(" in `{file}` or added to it, and the file was left alone; ")),
             "{said}"
         );
-        assert!(said.contains("add this below") && said.contains("rutter"), "{said}");
+        assert!(
+            said.contains("; mend it, or add `rutter` below `") && said.contains("\"serve\""),
+            "{said}"
+        );
     }
     let begin = "<!-- rutter:begin -->";
     let end = "<!-- rutter:end -->";

@@ -81,43 +81,31 @@ impl Client {
         }
     }
 
-    /// Names the server in the client's file. What others wrote there stays, byte for byte; a
-    /// server of this name that is there already is somebody's own.
+    /// Names the server in the client's file. What others wrote there stays, comments and order
+    /// included; a server of this name that is there already is somebody's own.
     pub(super) fn wire(self, plan: &mut Plan) -> Result<(), Report> {
         let (file, key, entry) = (self.file(), self.key(), self.entry());
-        let (edited, by_hand) = match self {
-            Self::Codex => {
-                let table = edit::toml_table(&entry);
-                let edited: Box<dyn Fn(Option<&str>) -> Option<String>> =
-                    Box::new(move |text| edit::toml(text, key, &table));
-                (edited, format!("{key}.{SERVER} = {}", edit::toml_inline(&entry)))
-            }
-            _ => {
-                let by_hand = format!("\"{SERVER}\": {entry}");
-                let edited: Box<dyn Fn(Option<&str>) -> Option<String>> =
-                    Box::new(move |text| edit::json(text, key, &entry));
-                (edited, by_hand)
-            }
+        let edited = |text: Option<&str>| match self {
+            Self::Codex => edit::toml(text, key, &entry),
+            _ => edit::json(text, key, &entry),
         };
-        let planned = plan.edit(file, |text| match edited(text) {
+        let by_hand = match self {
+            Self::Codex => edit::toml_inline(&entry),
+            _ => entry.to_string(),
+        };
+        let what = plan.edit(file, |text| match edited(text) {
             Some(text) => Ok(Edit::To(text)),
-            None => Err(Report::new(
-                Kind::Invalid,
-                format!("`{file}` is not a file in which `{key}` can be found or added, and was left alone"),
-            )),
+            None => {
+                let what = format!("`{key}` cannot be found in `{file}` or added to it");
+                Err(Report::new(Kind::Invalid, format!("{what}, and the file was left alone")))
+            }
         });
-        match planned {
-            Ok(What::Unchanged) => Ok(()),
-            Ok(_) => {
-                if self == Self::Codex {
-                    plan.note("Codex reads it in a trusted project");
-                }
-                Ok(())
-            }
-            Err(report) => {
-                Err(report.hint(format!("mend it, or add this below `{key}`: {by_hand}")))
-            }
+        let hint = || format!("mend it, or add `{SERVER}` below `{key}` yourself: {by_hand}");
+        let what = what.map_err(|report| report.hint(hint()))?;
+        if self == Self::Codex && what != What::Unchanged {
+            plan.note("Codex reads it in a trusted project");
         }
+        Ok(())
     }
 }
 

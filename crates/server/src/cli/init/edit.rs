@@ -53,7 +53,7 @@ fn input(value: &Value) -> CstInputValue {
 }
 
 /// Adds the server below `key` in TOML, as a table at the end.
-pub(super) fn toml(text: Option<&str>, key: &str, table: &str) -> Option<String> {
+pub(super) fn toml(text: Option<&str>, key: &str, entry: &Value) -> Option<String> {
     let text = text.unwrap_or_default();
     let (_, plain) = without_mark(text);
     let has_server = |text: &str| {
@@ -70,21 +70,21 @@ pub(super) fn toml(text: Option<&str>, key: &str, table: &str) -> Option<String>
         _ if text.ends_with('\n') => end,
         _ => &[end, end].concat(),
     };
-    let table = format!("[{key}.{SERVER}]\n{table}").replace('\n', end);
+    let fields = toml_fields(entry).map(|field| format!("{field}{end}")).collect::<Vec<_>>();
+    let table = format!("[{key}.{SERVER}]{end}{}", fields.concat());
     let edited = format!("{text}{gap}{table}");
     // Where the servers are one value (`mcp_servers = {…}`), a table cannot be added to them.
     has_server(without_mark(&edited).1).filter(|&there| there).map(|_| edited)
 }
 
-/// The fields as lines of a table. JSON's strings and lists are TOML's as well.
-pub(super) fn toml_table(entry: &Value) -> String {
-    let fields = entry.as_object().into_iter().flatten();
-    fields.map(|(name, value)| format!("{name} = {value}\n")).collect()
+/// The same on one line, for a person to paste.
+pub(super) fn toml_inline(entry: &Value) -> String {
+    format!("{{ {} }}", toml_fields(entry).collect::<Vec<_>>().join(", "))
 }
 
-/// The fields on one line.
-pub(super) fn toml_inline(entry: &Value) -> String {
-    format!("{{ {} }}", toml_table(entry).trim_end().replace('\n', ", "))
+/// JSON's strings and lists are TOML's as well.
+fn toml_fields(entry: &Value) -> impl Iterator<Item = String> {
+    entry.as_object().into_iter().flatten().map(|(name, value)| format!("{name} = {value}"))
 }
 
 /// How the lines of a text end.
@@ -155,11 +155,10 @@ mod tests {
 
     #[track_caller]
     fn check_toml(before: &str, after: Option<&str>) {
-        let table = toml_table(&entry());
-        let edited = toml(Some(before), "mcp_servers", &table);
+        let edited = toml(Some(before), "mcp_servers", &entry());
         assert_eq!(edited.as_deref(), after);
         if let Some(edited) = edited {
-            assert_eq!(toml(Some(&edited), "mcp_servers", &table), Some(edited));
+            assert_eq!(toml(Some(&edited), "mcp_servers", &entry()), Some(edited));
         }
     }
 
@@ -186,7 +185,7 @@ mod tests {
     #[test]
     fn a_path_with_odd_characters_is_quoted() {
         let entry = json!({"command": "/a b/\"c\"\\d/rutter", "args": ["serve"]});
-        let text = toml(None, "mcp_servers", &toml_table(&entry)).unwrap();
+        let text = toml(None, "mcp_servers", &entry).unwrap();
         let document: DocumentMut = text.parse().unwrap();
         assert_eq!(
             document["mcp_servers"]["rutter"]["command"].as_str(),
