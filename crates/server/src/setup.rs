@@ -332,8 +332,9 @@ impl Draft {
         if let Some(skills) = &config.skills {
             self.note("skills", &skills.path.value, Because::Configured);
             places.push(self.open("skills.path", &skills.path)?);
+        } else {
+            self.note("skills", "embedded", Because::Default);
         }
-        self.note("skills", "embedded", Because::Default);
         places.push(crate::skills::embedded());
         Ok(Skills::new(places, limits.payload))
     }

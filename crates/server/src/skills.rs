@@ -9,6 +9,7 @@ mod files;
 mod watch;
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use include_dir::{Dir, include_dir};
 use rmcp::model::Resource;
@@ -41,6 +42,8 @@ pub struct Skills {
     places: Vec<Root>,
     /// The bytes of the largest file that fits into an answer.
     max_file: u64,
+    /// What never changes is looked for once.
+    embedded: OnceLock<Vec<Arc<Skill>>>,
 }
 
 /// A skill as it is found: valid, and with the `SKILL.md` that made it so.
@@ -97,7 +100,7 @@ pub fn digest(bytes: &[u8]) -> String {
 impl Skills {
     /// Serves the skills below `places`; in a folder no file may have more than `max_file` bytes.
     pub fn new(places: Vec<Root>, max_file: usize) -> Self {
-        Self { places, max_file: max_file as u64 }
+        Self { places, max_file: max_file as u64, embedded: OnceLock::new() }
     }
 
     /// Whether nothing of it can change while the process lives.
@@ -127,7 +130,7 @@ impl Skills {
     /// A list of resources is for choosing by: the other files mean nothing without it. They can
     /// be read all the same.
     pub fn resources(&self) -> Vec<Resource> {
-        self.look().0.iter().map(Skill::resource).collect()
+        self.look().0.iter().map(|skill| skill.resource()).collect()
     }
 
     /// What is directly in a folder; `None` if there is no such folder.
@@ -158,31 +161,37 @@ impl Skills {
         Some(skill.read(&file.path).map(|bytes| FileContent::new(uri, &file.path, bytes)))
     }
 
-    /// What is wrong with the skills. Of those that are embedded nothing is, and nothing is read.
+    /// What is wrong with the skills in folders.
     pub fn problems(&self) -> Vec<Problem> {
         if self.is_immutable() { Vec::new() } else { self.look().1 }
     }
 
     /// Finds the skills, and what is wrong with those that cannot be served.
-    fn look(&self) -> (Vec<Skill>, Vec<Problem>) {
-        let mut skills: Vec<Skill> = Vec::new();
+    fn look(&self) -> (Vec<Arc<Skill>>, Vec<Problem>) {
+        let mut skills: Vec<Arc<Skill>> = Vec::new();
         let mut problems = Vec::new();
         for place in &self.places {
-            // Another folder may have been put in its place since it was opened.
-            let place = place
-                .path()
-                .and_then(|path| Root::open(path).ok())
-                .unwrap_or_else(|| place.clone());
-            // What is embedded is small, and has been checked.
-            let max_file = if place.is_immutable() { u64::MAX } else { self.max_file };
-            let (found, wrong) = check::skills(&place, max_file);
-            let new = |skill: &Skill| skills.iter().all(|known| known.folder != skill.folder);
-            let found: Vec<Skill> = found.into_iter().filter(new).collect();
+            let (found, wrong) = self.look_at(place);
+            let new = |skill: &Arc<Skill>| skills.iter().all(|known| known.folder != skill.folder);
+            let found: Vec<Arc<Skill>> = found.into_iter().filter(new).collect();
             skills.extend(found);
             problems.extend(wrong);
         }
-        skills.sort_by_key(Skill::uri);
+        skills.sort_by_cached_key(|skill| skill.uri());
         (skills, problems)
+    }
+
+    fn look_at(&self, place: &Root) -> (Vec<Arc<Skill>>, Vec<Problem>) {
+        let look = |root: &Root, max_file| {
+            let (skills, problems) = check::skills(root, max_file);
+            (skills.into_iter().map(Arc::new).collect::<Vec<_>>(), problems)
+        };
+        match place.path() {
+            // Another folder may have been put in its place since it was opened.
+            Some(path) => look(Root::open(path).as_ref().unwrap_or(place), self.max_file),
+            // What is embedded is small, and has been checked.
+            None => (self.embedded.get_or_init(|| look(place, u64::MAX).0).clone(), Vec::new()),
+        }
     }
 }
 

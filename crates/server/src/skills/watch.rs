@@ -27,7 +27,8 @@ struct State {
 
 impl State {
     fn of(skills: &Skills) -> Self {
-        let files = skills.look().0.into_iter().flat_map(|skill| skill.files);
+        let (found, _) = skills.look();
+        let files = found.iter().flat_map(|skill| &skill.files);
         let stamps = files.map(|file| (uri_of(&file.path), file.stamp)).collect();
         Self { listed: skills.resources(), stamps }
     }

@@ -93,13 +93,11 @@ impl Client {
             Self::Codex => edit::toml_inline(&entry),
             _ => entry.to_string(),
         };
-        let what = plan.edit(file, |text| match edited(text) {
-            Some(text) => Ok(Edit::To(text)),
-            None => {
-                let what = format!("`{key}` cannot be found in `{file}` or added to it");
-                Err(Report::new(Kind::Invalid, format!("{what}, and the file was left alone")))
-            }
-        });
+        let refusal = || {
+            let what = format!("`{key}` cannot be found in `{file}` or added to it");
+            Report::new(Kind::Invalid, format!("{what}, and the file was left alone"))
+        };
+        let what = plan.edit(file, |text| edited(text).map(Edit::To).ok_or_else(refusal));
         let hint = || format!("mend it, or add `{SERVER}` below `{key}` yourself: {by_hand}");
         let what = what.map_err(|report| report.hint(hint()))?;
         if self == Self::Codex && what != What::Unchanged {
