@@ -242,7 +242,8 @@ impl Root {
         }
     }
 
-    /// Finds all files whose name ends in one of `extensions` (without the dot).
+    /// Finds all files whose name ends in one of `extensions` (without the dot); every file
+    /// when there are none.
     pub fn walk(&self, extensions: &[&str]) -> Walk {
         match &self.0 {
             Place::Folder { dir, .. } => walk::folder(dir, extensions),
@@ -255,6 +256,35 @@ impl Root {
         let path = RelativePath::new(name).ok();
         let file = path.and_then(|path| self.stamp(&path).ok().map(|stamp| Found { path, stamp }));
         file.into_iter().collect()
+    }
+
+    /// The same file, reached without links; an error where one leads out or nowhere.
+    pub fn resolve(&self, path: &RelativePath) -> Result<RelativePath, ReadError> {
+        match &self.0 {
+            Place::Folder { dir, .. } => {
+                let real = dir.canonicalize(path.as_str()).map_err(|error| {
+                    // There is no file, but there is a link in its place.
+                    let link = dir.symlink_metadata(path.as_str()).is_ok();
+                    if link && error.kind() == io::ErrorKind::NotFound {
+                        return ReadError::NotAFile;
+                    }
+                    ReadError::from(error)
+                })?;
+                let real = real.to_str().ok_or(ReadError::NotFound)?;
+                RelativePath::new(real).map_err(|_| ReadError::NotAFile)
+            }
+            Place::Embedded(_) => Ok(path.clone()),
+        }
+    }
+
+    /// Whether whoever owns the file protected it from being written.
+    pub fn is_read_only(&self, path: &RelativePath) -> bool {
+        match &self.0 {
+            Place::Folder { dir, .. } => {
+                dir.metadata(path.as_str()).is_ok_and(|metadata| metadata.permissions().readonly())
+            }
+            Place::Embedded(_) => true,
+        }
     }
 
     /// Creates a file and the folders above it. One that exists is never touched.

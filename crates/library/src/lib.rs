@@ -19,4 +19,4 @@ pub use excerpt::{Excerpt, ExcerptError, Part};
 pub use library::{Difference, Library};
 pub use prompt::{Argument, Message, Prompt, PromptError, Role};
 pub use source::{Layout, Source, SourceName, SourceNameError};
-pub use uri::{Scheme, Uri, UriError};
+pub use uri::{Encoded, Scheme, Uri, UriError};

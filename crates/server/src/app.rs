@@ -3,6 +3,7 @@
 mod board;
 mod knowledge;
 mod process;
+mod skills;
 mod workflow;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +21,7 @@ use rutter_process::workflow::Workflow;
 use crate::changes::{Change, Changes, Notice};
 use crate::module::{Module, ModuleId};
 use crate::scope::{Scope, Subject};
+use crate::skills::Skills;
 use crate::tool::Entry;
 use crate::tools;
 
@@ -77,6 +79,8 @@ pub struct Parts {
     pub workflow: Option<Arc<Workflow>>,
     /// Where the work is recorded.
     pub state_files: Option<Arc<StateFiles>>,
+    /// How to use all of it.
+    pub skills: Option<Arc<Skills>>,
     /// How documents are searched.
     pub search: SearchSettings,
 }
@@ -126,6 +130,9 @@ impl App {
         }
         if parts.state_files.is_some() {
             modules.push(Arc::new(board::Board));
+        }
+        if let Some(skills) = &parts.skills {
+            modules.push(Arc::new(skills::Served(Arc::clone(skills))));
         }
         #[cfg(feature = "conformance")]
         modules.push(Arc::new(crate::conformance::Fixtures::default()));
@@ -243,6 +250,23 @@ impl App {
 
     /// Watches all files and announces what changes, until the returned value is dropped.
     pub fn watch(self: &Arc<Self>, mode: Mode) -> std::io::Result<Vec<Watch>> {
+        let mut watches = self.watch_library(mode)?;
+        if let Some(skills) = &self.parts.skills {
+            let app = Arc::clone(self);
+            watches.extend(skills.watch(mode, move |difference| {
+                app.log_problems();
+                if difference.listed {
+                    app.changes.announce(Change::Resources);
+                }
+                for uri in difference.updated {
+                    app.changes.announce(Change::Resource(uri));
+                }
+            })?);
+        }
+        Ok(watches)
+    }
+
+    fn watch_library(self: &Arc<Self>, mode: Mode) -> std::io::Result<Vec<Watch>> {
         let Some(library) = &self.parts.library else { return Ok(Vec::new()) };
         let app = Arc::clone(self);
         library.watch(mode, move |difference| {
@@ -295,6 +319,15 @@ impl App {
         let guide = self.parts.guide.clone().ok_or_else(|| off(ModuleId::Process))?;
         let immutable = guide.is_immutable();
         blocking(immutable, move || work(&guide)).await
+    }
+
+    /// Works with the skills where reading files may block; `None` if there are none.
+    pub async fn with_skills<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Skills) -> T + Send + 'static,
+    ) -> Option<Result<T, Report>> {
+        let skills = self.parts.skills.clone()?;
+        Some(blocking(skills.is_immutable(), move || work(&skills)).await)
     }
 
     /// Works with the board's files where that may block.

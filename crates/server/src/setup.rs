@@ -26,6 +26,7 @@ use crate::pack;
 use crate::profiles::Profile;
 use crate::scope::{Rule, Scope};
 use crate::settings::{Environment, Variable};
+use crate::skills::Skills;
 
 /// What was asked for on the command line, as far as it decides what is served.
 #[derive(Debug, Default)]
@@ -111,6 +112,7 @@ impl Setup {
             folder: folder.to_owned(),
             origins: Vec::new(),
         };
+        let limits = limits(&config, &draft.file)?;
         let writes = !read_only && profile.is_none_or(Profile::writes);
         let mut library = Library::new(draft.sources(config.content.as_deref(), profile)?);
         if let Some(cache) = search::cache(environment).filter(|_| writes) {
@@ -121,6 +123,7 @@ impl Setup {
             guide: Some(Arc::new(draft.guide(&config, environment)?)),
             workflow: Some(Arc::new(draft.workflow(&config)?)),
             state_files: draft.state_files(&config)?.map(Arc::new),
+            skills: Some(Arc::new(draft.skills(&config, limits)?)),
             search: search::settings(&request.search, environment, &config.search)?,
         };
         let mut scope = profile.map(Profile::scope).unwrap_or_default();
@@ -128,7 +131,6 @@ impl Setup {
             scope = scope.and(&Scope::of(Rule::ReadOnly));
         }
         let identity = identity(profile, &config, parts.library.as_deref());
-        let limits = limits(&config, &draft.file)?;
         let descriptions: BTreeMap<String, String> =
             config.tools.iter().map(|tool| (tool.name.clone(), tool.description.clone())).collect();
         let app = App::new(identity, scope, limits, parts, descriptions)
@@ -325,6 +327,19 @@ impl Draft {
         let file = RelativePath::new(find::META)
             .map_err(|error| Report::new(Kind::Internal, error.to_string()))?;
         Ok(Workflow::deferred(pack::part("workflow"), file))
+    }
+
+    /// The skills of the configuration, then the embedded one.
+    fn skills(&mut self, config: &Config, limits: Limits) -> Result<Skills, Report> {
+        let mut places = Vec::new();
+        if let Some(skills) = &config.skills {
+            self.note("skills", &skills.path.value, Because::Configured);
+            places.push(self.open("skills.path", &skills.path)?);
+        } else {
+            self.note("skills", "embedded", Because::Default);
+        }
+        places.push(crate::skills::embedded());
+        Ok(Skills::new(places, limits.payload))
     }
 
     fn state_files(&mut self, config: &Config) -> Result<Option<StateFiles>, Report> {
