@@ -111,6 +111,15 @@ fn a_project_that_is_served_and_nothing_that_exists_is_touched() {
 }
 
 #[test]
+fn documentation_that_was_served_before_is_served_after() {
+    let folder = project(&[("docs/tides.md", "# Tides\n\nHigh water comes twice a day.\n")]);
+    init(folder.path(), &[]);
+    let output = run(folder.path(), &["search", "high water", "--json"]);
+    let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(rows[0]["uri"], "acdc://docs/tides", "{rows}");
+}
+
+#[test]
 fn every_client_gets_its_own_files() {
     let folder = project(&[]);
     let at = folder.path();

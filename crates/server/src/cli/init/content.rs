@@ -8,6 +8,8 @@ use crate::pack;
 /// Where the editable copy of the pack goes.
 const FOLDER: &str = "rutter";
 const CONFIG: &str = "rutter.yaml";
+/// The folder that is served without a configuration, and with this one as well.
+const DOCUMENTATION: &str = "docs";
 const MAX_FILE: u64 = 8 * 1024 * 1024;
 
 pub(super) fn plan(plan: &mut Plan) -> Result<(), Report> {
@@ -20,7 +22,8 @@ pub(super) fn plan(plan: &mut Plan) -> Result<(), Report> {
             create(plan, found.path.below(&format!("{FOLDER}/{part}")).as_str(), text)?;
         }
     }
-    create(plan, CONFIG, CONFIG_TEXT.to_owned())
+    let documentation = if plan.has_folder(DOCUMENTATION) { "" } else { "# " };
+    create(plan, CONFIG, CONFIG_TEXT.replace("<documentation>", documentation))
 }
 
 fn create(plan: &mut Plan, file: &str, text: String) -> Result<(), Report> {
@@ -43,9 +46,9 @@ content:
   - name: handbook
     description: How we work, and how to use this server
     path: rutter/content
-  # - name: docs
-  #   description: The product's documentation
-  #   path: docs
+  <documentation>- name: docs
+  <documentation>  description: The product's documentation
+  <documentation>  path: docs
 
 process:
   root: rutter/process

@@ -68,6 +68,11 @@ impl Plan {
         RelativePath::new(file).is_ok_and(|path| self.root.stamp(&path).is_ok())
     }
 
+    /// Whether there is a folder of this name.
+    pub(super) fn has_folder(&self, folder: &str) -> bool {
+        RelativePath::new(folder).is_ok_and(|path| self.root.folder(&path).is_some())
+    }
+
     /// Plans what `edit` makes of a file's text, which is `None` where there is no file.
     pub(super) fn edit(
         &mut self,
