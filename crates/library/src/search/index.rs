@@ -219,10 +219,11 @@ impl Index {
 
     fn document(&self, analyzer: &mut Remembering<'_>, page: &Page<'_>) -> TantivyDocument {
         let cleaned = clean::clean(&page.body);
-        // The description is a sentence about the page: it is searched as the first of its own.
-        let mut text = page.description.to_owned();
-        if !text.is_empty() {
-            text.push('\n');
+        // The description is a sentence about the page: it is searched as the first of its own,
+        // unless it is one.
+        let mut text = String::with_capacity(page.description.len() + cleaned.text.len() + 1);
+        if !page.description.is_empty() && !cleaned.text.contains(page.description) {
+            text.extend([page.description, "\n"]);
         }
         let body = text.len();
         text.push_str(&cleaned.text);
