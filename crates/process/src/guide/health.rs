@@ -59,7 +59,7 @@ fn required(health: &Health, path: &str, content: Result<&Content, &String>) -> 
                 let found = headings
                     .iter()
                     .any(|heading| wanted.all().iter().any(|words| holds(&heading.title, words)));
-                if found { Ok(()) } else { Err("no such heading".to_owned()) }
+                if found { Ok(()) } else { Err(format!("no heading says `{}`", wanted.shown())) }
             }
         };
         check("Required sections", path, format!("{path}: {}", wanted.shown()), outcome)

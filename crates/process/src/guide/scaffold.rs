@@ -14,7 +14,18 @@ pub struct File {
     pub text: String,
 }
 
+/// How many of the documents that are checked make a folder a project of the process. One alone,
+/// such as `CLAUDE.md`, has many that never heard of it.
+const TELLING: usize = 2;
+
 impl Guide {
+    /// Whether a folder looks like a project that follows the process.
+    pub fn is_project(&self, project: &Project) -> bool {
+        let manifest = self.manifest();
+        let checked = manifest.documents.iter().filter(|document| document.health.is_some());
+        checked.filter(|document| project.locate(document).is_some()).count() >= TELLING
+    }
+
     /// The files that a project lacks and that there is a start for.
     ///
     /// A file is made only for a check that fails, and never for a document that is there under

@@ -218,7 +218,7 @@ fn the_health_is_checked_in_groups() {
         "✗ status.md — the frontmatter is empty",
         "✗ .claude/CLAUDE.md: Context Map or Orientation — missing",
         "✓ docs/brief.md: Summary",
-        "✗ docs/brief.md: Scope — no such heading",
+        "✗ docs/brief.md: Scope — no heading says `Scope`",
         "✓ docs/intent.md: Problem\n",
     ] {
         assert!(text.contains(line), "{line}\n---\n{text}");
@@ -541,6 +541,7 @@ fn starters_fill_what_is_missing_and_nothing_else() {
     };
     let empty = Folder::with(&[]);
     assert_eq!(paths(&empty).len(), 8);
+    assert!(!guide.is_project(&empty.project()));
     for file in guide.starters(&empty.project(), None).unwrap() {
         empty.write(file.path.as_str(), file.text);
     }
@@ -556,4 +557,6 @@ fn starters_fill_what_is_missing_and_nothing_else() {
         ("README.md", ""),
     ]);
     assert_eq!(paths(&own), ["docs/intent.md"]);
+    assert!(guide.is_project(&own.project()));
+    assert!(!guide.is_project(&Folder::with(&[("CLAUDE.md", ""), ("docs/x.md", "")]).project()));
 }
