@@ -39,7 +39,7 @@ impl Guide {
         let checks = step.prerequisites.iter().map(|one| papers.check(one));
         let checks = checks.collect::<Result<Vec<_>, _>>()?;
         Ok(Checklist {
-            title: format!("Transition Validation: {} → {}", step.from, step.to),
+            title: format!("Transition Validation ({} → {})", step.from, step.to),
             project: project.name().to_owned(),
             failed: "Not met",
             checks,
@@ -192,6 +192,9 @@ fn issues(content: &Content, rule: &IssueRule) -> Outcome {
                 open.push(rutter_base::text::cap(words.to_owned(), 60));
             }
         }
+    }
+    if entries == 0 {
+        return Outcome::Passed(Some("the issue log has no entries".to_owned()));
     }
     if open.is_empty() {
         return Outcome::Passed(Some(format!("none of {entries} entries")));

@@ -287,7 +287,7 @@ fn prerequisites_are_met_or_not_with_what_was_found() {
     folder.write("docs/inbox/a-brief.md", "---\nstatus: Complete\n---\n## Issue Log\n| # | Issue | Severity | Status |\n|---|---|---|---|\n| 1 | x | Critical | Open |\n");
     assert_eq!(
         check("discover_to_design").unwrap().to_text(),
-        "Transition Validation: discover → design: /here\n\
+        "Transition Validation (discover → design): /here\n\
          ✓ the stage is discover — found `Discover`\n\
          ✓ the phase is complete — found phase `Finalization (complete)`\n\
          ✓ docs/inbox/a-brief.md has the status complete — found `Complete`\n\
