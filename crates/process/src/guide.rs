@@ -31,7 +31,7 @@ pub use registry::{Capabilities, Capability, Question};
 pub use scaffold::File as Starter;
 
 use knowledge::Shelf;
-use registry::Levels;
+use registry::Kept;
 
 /// A process: the manifest, and the folders with the files that it names.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub struct Guide {
     knowledge: Option<Root>,
     manifest: RwLock<Option<Loaded>>,
     shelf: Mutex<Shelf>,
-    levels: Mutex<Levels>,
+    kept: Kept,
 }
 
 /// The manifest, and the state of the file that it was read from.
@@ -139,7 +139,7 @@ impl Guide {
             knowledge: None,
             manifest: RwLock::default(),
             shelf: Mutex::default(),
-            levels: Mutex::default(),
+            kept: Kept::default(),
         }
     }
 

@@ -75,8 +75,11 @@ pub(super) fn folder(dir: &Dir, extensions: &[&str]) -> Walk {
                 continue;
             }
             let path = join(&folder, name);
-            // Following links, but only within the root: one that leads out is an error here.
-            let metadata = match dir.metadata(&path) {
+            // Following links, but only within the root: one that leads out is an error here. What
+            // is no link needs no walk along its path, which is most of what a walk costs.
+            let linked = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            let metadata = if linked { dir.metadata(&path) } else { entry.metadata() };
+            let metadata = match metadata {
                 Ok(metadata) => metadata,
                 Err(_) if !wanted(name, extensions) => continue,
                 Err(_) => {

@@ -3,8 +3,9 @@
 //! Registries in the field differ: the inventory is a list or an object around one, a capability's
 //! folder lies directly below `capabilities/` or in a folder of its type. All of them are read.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rutter_base::failure::{Kind, Report};
 use rutter_base::root::{EntryKind, ReadError, RelativePath, Root, Stamp};
@@ -66,21 +67,35 @@ pub struct Capabilities {
     pub skipped: usize,
 }
 
-/// The install level in a capability's file, and the state that the file was in.
-pub(super) type Levels = BTreeMap<RelativePath, (Stamp, Option<String>)>;
+/// What was read of a registry, with the states that its files were in.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    inventory: Mutex<Option<(Stamp, Arc<Inventory>)>>,
+    levels: Mutex<BTreeMap<RelativePath, (Stamp, Option<String>)>>,
+}
+
+/// The capabilities of an inventory, each with what a query looks through.
+#[derive(Debug)]
+struct Inventory {
+    all: Vec<(Capability, String)>,
+    skipped: usize,
+}
 
 impl Guide {
     /// The capabilities that match.
     pub fn capabilities(&self, question: &Question) -> Result<Capabilities, GuideError> {
-        let (all, skipped) = self.inventory()?;
-        let mut found = Capabilities { skipped, ..Capabilities::default() };
-        for capability in all.into_iter().filter(|capability| question.fits(capability)) {
-            found.total += 1;
-            if found.matches.len() < MAX_MATCHES {
-                found.matches.push(capability);
+        let inventory = self.inventory()?;
+        let mut found = Capabilities { skipped: inventory.skipped, ..Capabilities::default() };
+        let terms = question.terms();
+        for (capability, said) in &inventory.all {
+            if question.fits(capability) && terms.iter().all(|term| said.contains(term)) {
+                found.total += 1;
+                if found.matches.len() < MAX_MATCHES {
+                    found.matches.push(capability.clone());
+                }
             }
         }
-        let types = self.registry.as_ref().map(types).unwrap_or_default();
+        let types = LazyCell::new(|| self.registry.as_ref().map(types).unwrap_or_default());
         for capability in &mut found.matches {
             if capability.install_level.is_none() {
                 capability.install_level = self.own_level(capability, &types);
@@ -103,19 +118,24 @@ impl Guide {
         }
         let root = self.registry()?;
         let mut found = Vec::new();
-        for (folder, path) in candidates(id, &types(root)) {
+        let mut look = |folder: Option<&str>| -> Result<bool, GuideError> {
+            let Some(path) = place(id, folder) else { return Ok(false) };
             let read = match root.read_text(&path, MAX_DETAIL) {
-                Err(ReadError::NotFound) => continue,
+                Err(ReadError::NotFound) => return Ok(false),
                 read => read.map_err(|error| unusable(path.as_str(), &files::plain(&error)))?,
             };
             let fields = fields(&read).map_err(|reason| unusable(path.as_str(), &reason))?;
-            let own = text_of(&fields, "type").or_else(|| folder.map(|name| singular(&name)));
-            if kind.is_none_or(|kind| own.as_deref().is_some_and(|own| same_type(own, kind))) {
-                let direct = path.as_str().matches('/').count() == 2;
+            let own = text_of(&fields, "type").or_else(|| folder.map(singular));
+            let fits =
+                kind.is_none_or(|kind| own.as_deref().is_some_and(|own| same_type(own, kind)));
+            if fits {
                 found.push((own, read, fields));
-                if direct {
-                    break;
-                }
+            }
+            Ok(fits)
+        };
+        if !look(None)? {
+            for folder in types(root) {
+                look(Some(&folder))?;
             }
         }
         if found.len() > 1 {
@@ -127,10 +147,11 @@ impl Guide {
             ));
         }
         let Some((own, read, fields)) = found.pop() else { return Err(self.no_such(id, kind)) };
-        let listed = self.inventory().ok().and_then(|(all, _)| {
+        let inventory = self.inventory().ok();
+        let level = inventory.as_ref().and_then(|inventory| {
             let fits =
-                |one: &Capability| one.id == id && own.as_deref().is_none_or(|own| one.is_a(own));
-            all.into_iter().find(fits)
+                |one: &&Capability| one.id == id && own.as_deref().is_none_or(|own| one.is_a(own));
+            inventory.capabilities().find(fits)?.install_level.clone()
         });
         let mut capability = entry(&fields, Some(id)).unwrap_or_else(|| Capability {
             id: id.to_owned(),
@@ -141,17 +162,16 @@ impl Guide {
             install_level: None,
         });
         capability.kind = own;
-        if let Some(level) = listed.and_then(|listed| listed.install_level) {
-            capability.install_level = Some(level);
-        }
+        capability.install_level = level.or(capability.install_level);
         Ok((capability, read, fields))
     }
 
     fn no_such(&self, id: &str, kind: Option<&str>) -> GuideError {
         let of = kind.map_or_else(String::new, |kind| format!(" of the type `{}`", shown(kind)));
         let report = Report::new(Kind::NotFound, format!("there is no capability `{id}`{of}"));
-        let all = self.inventory().map(|(all, _)| all).unwrap_or_default();
-        if all.iter().any(|one| one.id == id && kind.is_none_or(|kind| one.is_a(kind))) {
+        let inventory = self.inventory().ok();
+        let all = || inventory.iter().flat_map(|inventory| inventory.capabilities());
+        if all().any(|one| one.id == id && kind.is_none_or(|kind| one.is_a(kind))) {
             return said(Report::new(
                 Kind::NotFound,
                 format!("capability `{id}` is in the inventory, but has no `{DETAIL}` below `{FOLDER}/`"),
@@ -160,7 +180,7 @@ impl Guide {
         }
         let report = match text::closest(
             id,
-            all.iter().map(|one| one.id.as_str()).filter(|known| *known != id),
+            all().map(|one| one.id.as_str()).filter(|known| *known != id),
         ) {
             Some(meant) => report.hint(format!("did you mean `{meant}`?")),
             None => report,
@@ -177,42 +197,44 @@ impl Guide {
         })
     }
 
-    /// All capabilities, and the number of entries that are none.
-    fn inventory(&self) -> Result<(Vec<Capability>, usize), GuideError> {
+    /// All capabilities; kept while the file is as it was.
+    fn inventory(&self) -> Result<Arc<Inventory>, GuideError> {
         let root = self.registry()?;
         let broken = |reason: &str| unusable(INVENTORY, reason);
         let path = relative(INVENTORY).ok_or_else(|| broken("there is no such file"))?;
+        let mut kept = self.kept.inventory.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((stamp, inventory)) = kept.as_ref()
+            && root.stamp(&path).is_ok_and(|now| now == *stamp)
+        {
+            return Ok(Arc::clone(inventory));
+        }
         let contents =
             root.read(&path, MAX_INVENTORY).map_err(|error| broken(&files::plain(&error)))?;
-        if contents.bytes.iter().all(u8::is_ascii_whitespace) {
-            return Err(broken("it is empty"));
-        }
-        let value: Value = serde_json::from_slice(&contents.bytes)
-            .map_err(|error| broken(&format!("it is not JSON (line {})", error.line())))?;
-        let entries = entries(value).ok_or_else(|| {
-            broken("expected a list of capabilities, or an object with `capabilities`")
-        })?;
-        let count = entries.len();
-        let all: Vec<Capability> = entries
-            .into_iter()
-            .filter_map(|(key, value)| entry(value.as_object()?, key.as_deref()))
-            .collect();
-        let skipped = count - all.len();
-        Ok((all, skipped))
+        let inventory = Arc::new(Inventory::parse(&contents.bytes).map_err(|why| broken(&why))?);
+        *kept = Some((contents.stamp, Arc::clone(&inventory)));
+        Ok(inventory)
     }
 
     /// What a capability's own file says of its install level; kept while the file is as it was.
-    fn own_level(&self, capability: &Capability, types: &[String]) -> Option<String> {
+    fn own_level<F: FnOnce() -> Vec<String>>(
+        &self,
+        capability: &Capability,
+        types: &LazyCell<Vec<String>, F>,
+    ) -> Option<String> {
         let root = self.registry.as_ref()?;
         if !is_id(&capability.id) {
             return None;
         }
-        let fits = |(folder, path): (Option<String>, RelativePath)| {
-            let fits = folder.is_none_or(|folder| capability.is_a(&folder));
-            fits.then(|| root.stamp(&path).ok().map(|stamp| (path, stamp))).flatten()
+        let stamped = |folder: Option<&str>| {
+            let path = place(&capability.id, folder)?;
+            Some((root.stamp(&path).ok()?, path))
         };
-        let (path, stamp) = candidates(&capability.id, types).into_iter().find_map(fits)?;
-        let mut levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
+        let deeper = || {
+            let folders = types.iter().filter(|folder| capability.is_a(folder));
+            folders.into_iter().find_map(|folder| stamped(Some(folder)))
+        };
+        let (stamp, path) = stamped(None).or_else(deeper)?;
+        let mut levels = self.kept.levels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, level)) = levels.get(&path).filter(|(known, _)| *known == stamp) {
             return level.clone();
         }
@@ -225,7 +247,40 @@ impl Guide {
     }
 }
 
+impl Inventory {
+    fn parse(bytes: &[u8]) -> Result<Self, String> {
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Err("it is empty".to_owned());
+        }
+        let value: Value = serde_json::from_slice(bytes)
+            .map_err(|error| format!("it is not JSON (line {})", error.line()))?;
+        let entries = entries(value)
+            .ok_or("expected a list of capabilities, or an object with `capabilities`")?;
+        let count = entries.len();
+        let all: Vec<(Capability, String)> = entries
+            .into_iter()
+            .filter_map(|(key, value)| entry(value.as_object()?, key.as_deref()))
+            .map(|capability| {
+                let said = capability.said();
+                (capability, said)
+            })
+            .collect();
+        let skipped = count - all.len();
+        Ok(Self { all, skipped })
+    }
+
+    fn capabilities(&self) -> impl Iterator<Item = &Capability> {
+        self.all.iter().map(|(capability, _)| capability)
+    }
+}
+
 impl Capability {
+    /// What a query looks through, in lower case.
+    fn said(&self) -> String {
+        let description = self.description.as_deref().unwrap_or_default();
+        [&self.id, &self.name, description, &self.tags.join("\n")].join("\n").to_lowercase()
+    }
+
     fn is_a(&self, kind: &str) -> bool {
         self.kind.as_deref().is_none_or(|own| same_type(own, kind))
     }
@@ -239,16 +294,13 @@ impl Question {
             .is_none_or(|kind| capability.kind.as_deref().is_some_and(|own| same_type(own, kind)));
         let tagged =
             |tag: &String| capability.tags.iter().any(|own| own.eq_ignore_ascii_case(tag.trim()));
-        kind && self.tags.iter().all(tagged) && self.says(capability)
+        kind && self.tags.iter().all(tagged)
     }
 
-    /// Whether every word of the query is somewhere in the name, the description or the tags.
-    fn says(&self, capability: &Capability) -> bool {
-        let Some(query) = &self.query else { return true };
-        let description = capability.description.as_deref().unwrap_or_default();
-        let tags = capability.tags.join("\n");
-        let all = [&capability.id, &capability.name, description, &tags].join("\n").to_lowercase();
-        query.to_lowercase().split_whitespace().all(|word| all.contains(word))
+    /// The words of the query, each of which must be said somewhere.
+    fn terms(&self) -> Vec<String> {
+        let query = self.query.as_deref().unwrap_or_default().to_lowercase();
+        query.split_whitespace().map(str::to_owned).collect()
     }
 }
 
@@ -322,13 +374,12 @@ fn fields(text: &str) -> Result<Map<String, Value>, String> {
     })
 }
 
-/// Where the file of a capability may be, with the folder of its type.
-fn candidates(id: &str, types: &[String]) -> Vec<(Option<String>, RelativePath)> {
-    let direct = (None, format!("{FOLDER}/{id}/{DETAIL}"));
-    let deeper =
-        types.iter().map(|kind| (Some(kind.clone()), format!("{FOLDER}/{kind}/{id}/{DETAIL}")));
-    let all = std::iter::once(direct).chain(deeper);
-    all.filter_map(|(kind, path)| Some((kind, relative(&path)?))).collect()
+/// Where the file of a capability may be: directly below, or in the folder of a type.
+fn place(id: &str, folder: Option<&str>) -> Option<RelativePath> {
+    match folder {
+        None => relative(&format!("{FOLDER}/{id}/{DETAIL}")),
+        Some(folder) => relative(&format!("{FOLDER}/{folder}/{id}/{DETAIL}")),
+    }
 }
 
 /// The folders directly below `capabilities/`.
