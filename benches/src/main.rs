@@ -79,8 +79,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     writeln!(std::io::stdout(), "{figures}")?;
     if let Some(page) = &arguments.write {
         let text = std::fs::read_to_string(page)?;
-        let text = report::splice(&text, &figures)
-            .ok_or("the page has no place for figures")?;
+        let text = report::splice(&text, &figures).ok_or("the page has no place for figures")?;
         std::fs::write(page, text)?;
     }
     Ok(())
