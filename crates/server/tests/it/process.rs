@@ -382,6 +382,34 @@ async fn odd_projects_are_told_of_and_never_end_the_server() {
     );
 }
 
+/// The example in the guide is a process that works.
+#[tokio::test]
+async fn the_manifest_that_the_guide_shows_is_served() {
+    let guide = include_str!("../../../../docs/process.md");
+    let shown = guide.split("```yaml").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let pitch = "---\nstatus: complete\n---\n## Problem\n## Appetite\n";
+    let folder = Folder::with(&[
+        ("rutter.yaml", "process: {root: p}\n"),
+        ("p/process.yaml", shown),
+        ("p/stages/shape.md", "# Shape\n"),
+        ("p/prompts/build.md", "Build it.\n"),
+        ("docs/pitch.md", pitch),
+        ("status.md", "---\nstage: Shape\nphase: complete\n---\n## Current State\n"),
+        ("CLAUDE.md", "# P\n## Orientation\n"),
+    ]);
+    let mut client = folder.connect().await;
+    let tools = schemas(&mut client).await;
+    assert_eq!(choices(&tools["get_stage"], "stage"), ["shape", "build"]);
+    assert_eq!(choices(&tools["get_review_prompt"], "phase"), ["peer"]);
+    assert_eq!(choices(&tools["get_artifact_stub"], "project_type"), ["app", "library"]);
+    let (text, data) = ask(&mut client, "check_project_health", json!({})).await;
+    assert_eq!((&data["ok"], &data["total"]), (&json!(true), &json!(9)), "{text}");
+    let arguments = json!({"transition": "shape_to_build", "validate": true});
+    let (text, data) = ask(&mut client, "get_transition_prompt", arguments).await;
+    assert_eq!(data["validation"]["ok"], true, "{text}");
+    assert!(text.ends_with("\n\nResult: 4/4 passed.\n\n---\n\nBuild it.\n"), "{text}");
+}
+
 fn snapshot(folder: &Path) -> BTreeMap<String, (u64, std::time::SystemTime)> {
     let mut all = BTreeMap::new();
     let mut pending = vec![folder.to_owned()];
