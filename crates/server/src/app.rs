@@ -20,6 +20,7 @@ use rutter_process::workflow::Workflow;
 
 use crate::changes::{Change, Changes, Notice};
 use crate::module::{Module, ModuleId};
+use crate::projects::Places;
 use crate::scope::{Scope, Subject};
 use crate::skills::Skills;
 use crate::tool::Entry;
@@ -75,6 +76,8 @@ pub struct Parts {
     pub library: Option<Arc<Library>>,
     /// How work is done here.
     pub guide: Option<Arc<Guide>>,
+    /// Where projects may be that the process looks at.
+    pub projects: Places,
     /// Prompts that follow each other.
     pub workflow: Option<Arc<Workflow>>,
     /// Where the work is recorded.
@@ -311,12 +314,22 @@ impl App {
         blocking(immutable, move || work(&library)).await
     }
 
+    /// The process, if it is on.
+    pub fn guide(&self) -> Result<&Arc<Guide>, Report> {
+        self.parts.guide.as_ref().ok_or_else(|| off(ModuleId::Process))
+    }
+
+    /// Where projects may be that the process looks at.
+    pub fn projects(&self) -> &Places {
+        &self.parts.projects
+    }
+
     /// Works with the process where reading files may block.
     pub async fn with_guide<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Guide) -> T + Send + 'static,
     ) -> Result<T, Report> {
-        let guide = self.parts.guide.clone().ok_or_else(|| off(ModuleId::Process))?;
+        let guide = Arc::clone(self.guide()?);
         let immutable = guide.is_immutable();
         blocking(immutable, move || work(&guide)).await
     }
@@ -337,11 +350,6 @@ impl App {
     ) -> Result<T, Report> {
         let files = self.parts.state_files.clone().ok_or_else(|| off(ModuleId::Board))?;
         blocking(false, move || work(&files)).await
-    }
-
-    /// The stages of the process.
-    pub fn stage_names(&self) -> impl Iterator<Item = &str> {
-        self.parts.guide.iter().flat_map(|guide| guide.stages()).map(|stage| stage.id.as_str())
     }
 }
 

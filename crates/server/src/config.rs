@@ -91,12 +91,18 @@ pub struct Search {
 }
 
 /// How work is done here.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct Process {
-    /// The folder with `process.yaml` and the files that it names
-    #[schemars(with = "String")]
-    pub root: Spanned<String>,
+    /// The folder with the files of the process and, where it is not the built-in one, `process.yaml`
+    #[schemars(with = "Option<String>")]
+    pub root: Option<Spanned<String>>,
+    /// The folder with the capabilities registry: `inventory.json` and `capabilities/`
+    #[schemars(with = "Option<String>")]
+    pub registry: Option<Spanned<String>>,
+    /// Folders whose projects may be checked: over HTTP these alone, over stdio beside the working directory, the client's roots and the user's home
+    #[schemars(with = "Vec<String>")]
+    pub project_roots: Vec<Spanned<String>>,
 }
 
 /// Prompts that follow each other.

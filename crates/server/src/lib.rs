@@ -12,6 +12,7 @@ pub mod mcp;
 pub mod module;
 pub mod pack;
 pub mod profiles;
+pub mod projects;
 pub mod schema;
 pub mod scope;
 pub mod settings;

@@ -53,6 +53,7 @@ pub struct Handler {
     scope: Scope,
     connection: Arc<Connection>,
     shutdown: CancellationToken,
+    local: bool,
 }
 
 /// What the older era keeps from request to request.
@@ -82,7 +83,14 @@ impl Handler {
     /// Serves one connection. Work that only waits ends when `shutdown` is cancelled.
     pub fn new(app: Arc<App>, shutdown: CancellationToken) -> Self {
         let scope = app.scope().clone();
-        Self { app, scope, connection: Arc::default(), shutdown }
+        Self { app, scope, connection: Arc::default(), shutdown, local: false }
+    }
+
+    /// For a connection with the user at this machine, who started the server.
+    #[must_use]
+    pub fn local(mut self) -> Self {
+        self.local = true;
+        self
     }
 
     /// Asks the modules something, where their files may block, under this caller's scope.
@@ -297,7 +305,8 @@ impl ServerHandler for Handler {
                     self.app.tools(&self.scope).map(tool::Entry::name),
                 ));
             };
-            tool::run(entry, Call { app: Arc::clone(&self.app), context }, request).await
+            let call = Call { app: Arc::clone(&self.app), context, local: self.local };
+            tool::run(entry, call, request).await
         })
         .await
     }

@@ -43,6 +43,7 @@ variables! {
     HOST = "RUTTER_HOST" or "ACDC_MCP_HOST": "The interface to listen on";
     PORT = "RUTTER_PORT" or "ACDC_MCP_PORT": "The port to listen on";
     PROCESS_ROOT = "RUTTER_PROCESS_ROOT" or "ACM_ROOT": "The folder with the process";
+    REGISTRY_ROOT = "RUTTER_REGISTRY_ROOT" or "ACM_REGISTRY_ROOT": "The folder with the capabilities registry";
     SEARCH_MAX_RESULTS = "RUTTER_SEARCH_MAX_RESULTS" or "ACDC_MCP_SEARCH_MAX_RESULTS": "How many documents a search gives";
     SEARCH_KEYWORDS_BOOST = "RUTTER_SEARCH_KEYWORDS_BOOST" or "ACDC_MCP_SEARCH_KEYWORDS_BOOST": "What a match in the keywords weighs";
     SEARCH_NAME_BOOST = "RUTTER_SEARCH_NAME_BOOST" or "ACDC_MCP_SEARCH_NAME_BOOST": "What a match in the name weighs";

@@ -24,6 +24,7 @@ use crate::app::{App, Identity, Limits, Parts};
 use crate::config::{Config, Content};
 use crate::pack;
 use crate::profiles::Profile;
+use crate::projects::{Places, expand};
 use crate::scope::{Rule, Scope};
 use crate::settings::{Environment, Variable};
 use crate::skills::Skills;
@@ -65,7 +66,7 @@ pub struct Setup {
 /// Where a kind of content comes from.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Origin {
-    /// The kind: `documents`, `prompts`, `process`, `workflow`, `board`.
+    /// The kind: `documents`, `prompts`, `process`, `registry`, `workflow`, `board`.
     pub kind: &'static str,
     /// The place: a folder, or the embedded pack.
     pub place: String,
@@ -121,6 +122,7 @@ impl Setup {
         let parts = Parts {
             library: Some(Arc::new(library)),
             guide: Some(Arc::new(draft.guide(&config, environment)?)),
+            projects: draft.projects(&config),
             workflow: Some(Arc::new(draft.workflow(&config)?)),
             state_files: draft.state_files(&config)?.map(Arc::new),
             skills: Some(Arc::new(draft.skills(&config, limits)?)),
@@ -186,7 +188,7 @@ impl Draft {
     }
 
     fn resolve(&self, path: &str) -> PathBuf {
-        self.base.join(find::expand(path))
+        self.base.join(expand(path))
     }
 
     fn open(&self, key: &str, path: &Spanned<String>) -> Result<Root, Report> {
@@ -286,23 +288,78 @@ impl Draft {
     }
 
     fn guide(&mut self, config: &Config, environment: &Environment) -> Result<Guide, Report> {
-        let root = if let Some(path) = environment.get(Variable::PROCESS_ROOT) {
-            self.note("process", path, Because::Configured);
-            Root::open(&self.folder.join(find::expand(path))).map_err(|_| {
-                let name = Variable::PROCESS_ROOT.name;
-                Report::new(
-                    Kind::Invalid,
-                    format!("{name}: there is no folder `{}`", one_line(path)),
-                )
-            })?
-        } else if let Some(process) = &config.process {
-            self.note("process", &process.root.value, Because::Configured);
-            self.open("process.root", &process.root)?
-        } else {
+        let configured = config.process.as_ref().and_then(|process| process.root.as_ref());
+        let root = self.named_folder(
+            environment,
+            Variable::PROCESS_ROOT,
+            ("process", "process.root"),
+            configured,
+        )?;
+        let registry = self.registry(config, environment, root.as_ref())?;
+        let Some(root) = root else {
             self.note("process", "embedded pack", Because::Default);
-            return Ok(Guide::deferred(pack::part("process")));
+            return Ok(Guide::deferred(pack::part("process"))
+                .with_registry(Some(registry))
+                .with_knowledge(pack::part(pack::KNOWLEDGE)));
         };
-        Guide::open(root).map_err(|problem| Report::new(Kind::Invalid, problem.to_string()))
+        let guide =
+            Guide::open(root).map_err(|problem| Report::new(Kind::Invalid, problem.to_string()))?;
+        Ok(guide.with_registry(Some(registry)))
+    }
+
+    /// The registry that is named, else the one in or beside the process's folder, else the pack's.
+    fn registry(
+        &mut self,
+        config: &Config,
+        environment: &Environment,
+        process: Option<&Root>,
+    ) -> Result<Root, Report> {
+        let configured = config.process.as_ref().and_then(|process| process.registry.as_ref());
+        let named = self.named_folder(
+            environment,
+            Variable::REGISTRY_ROOT,
+            ("registry", "process.registry"),
+            configured,
+        )?;
+        if let Some(root) = named {
+            return Ok(root);
+        }
+        let near = process.and_then(Root::path).and_then(find::registry);
+        if near.is_some() {
+            self.note("registry", find::REGISTRY, Because::Found);
+        }
+        Ok(near.unwrap_or_else(|| pack::part(pack::REGISTRY)))
+    }
+
+    /// The folder that a variable names, else the one that the configuration names.
+    fn named_folder(
+        &mut self,
+        environment: &Environment,
+        variable: Variable,
+        (kind, key): (&'static str, &str),
+        configured: Option<&Spanned<String>>,
+    ) -> Result<Option<Root>, Report> {
+        if let Some(path) = environment.get(variable) {
+            self.note(kind, path, Because::Configured);
+            let root = Root::open(&self.folder.join(expand(path))).map_err(|_| {
+                let message = format!("{}: there is no folder `{}`", variable.name, one_line(path));
+                Report::new(Kind::Invalid, message)
+            })?;
+            return Ok(Some(root));
+        }
+        let Some(path) = configured else { return Ok(None) };
+        self.note(kind, &path.value, Because::Configured);
+        self.open(key, path).map(Some)
+    }
+
+    /// Where projects may be that are checked.
+    fn projects(&self, config: &Config) -> Places {
+        let configured = config.process.iter().flat_map(|process| &process.project_roots);
+        Places {
+            working: self.folder.clone(),
+            home: std::env::home_dir(),
+            configured: configured.map(|path| self.resolve(&path.value)).collect(),
+        }
     }
 
     fn workflow(&mut self, config: &Config) -> Result<Workflow, Report> {

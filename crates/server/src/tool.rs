@@ -124,6 +124,8 @@ pub struct Call {
     pub app: Arc<App>,
     /// The request, for what the protocol allows a tool beyond its answer.
     pub context: RequestContext<RoleServer>,
+    /// Whether the caller is the user at this machine, and not someone on the network.
+    pub local: bool,
 }
 
 impl Call {

@@ -17,10 +17,7 @@ impl Module for Process {
     }
 
     fn summary(&self) -> String {
-        format!(
-            "the stages {}",
-            text::listed(self.0.stages().iter().map(|stage| stage.id.as_str()))
-        )
+        format!("the stages {}", text::listed(self.0.stage_names().iter().map(String::as_str)))
     }
 
     fn problems(&self) -> Vec<Problem> {

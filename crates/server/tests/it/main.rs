@@ -11,6 +11,7 @@ mod errors;
 mod hostile;
 mod init;
 mod pack;
+mod process;
 mod prompts;
 mod protocol;
 mod reading;
