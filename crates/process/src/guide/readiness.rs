@@ -17,7 +17,7 @@ const ISSUE_LOG: &str = "Issue Log";
 /// The columns of an issue log that say how grave an issue is.
 const LEVEL_COLUMNS: [&str; 4] = ["severity", "priority", "impact", "level"];
 /// What an issue that is no longer open says.
-const CLOSED: [&str; 10] = [
+const CLOSED: [&str; 11] = [
     "resolved",
     "closed",
     "done",
@@ -28,6 +28,7 @@ const CLOSED: [&str; 10] = [
     "accepted",
     "wontfix",
     "won't",
+    "rejected",
 ];
 
 impl Guide {
