@@ -1,5 +1,6 @@
 //! What was checked, item by item: one shape for structure, health and prerequisites.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use rutter_base::text;
@@ -72,6 +73,12 @@ impl Checklist {
         self.checks.iter().filter(|check| !check.passed())
     }
 
+    /// Those that do not hold; once for a file that is not there, however many look into it.
+    pub fn faults(&self) -> Vec<&Check> {
+        let mut said = BTreeSet::new();
+        self.failures().filter(|check| said.insert((&check.file, check.detail()))).collect()
+    }
+
     /// The whole as text: a line for each item, then the result.
     pub fn to_text(&self) -> String {
         let mut text = format!("{}: {}\n", self.title, text::one_line(&self.project));
@@ -94,8 +101,8 @@ impl Checklist {
             let _ = write!(text, "\nNote: {}\n", text::one_line(note));
         }
         let _ = write!(text, "\nResult: {}/{} passed.", self.passed(), self.checks.len());
-        let failed: Vec<String> =
-            self.failures().map(|check| text::one_line(&check.item)).collect();
+        let faults = self.faults();
+        let failed: Vec<String> = faults.iter().map(|check| text::one_line(&check.item)).collect();
         if !failed.is_empty() {
             let _ = write!(text, " {}: {}", self.failed, failed.join(", "));
         }

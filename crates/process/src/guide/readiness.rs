@@ -91,32 +91,53 @@ impl<'a> Papers<'a> {
     fn check(&mut self, prerequisite: &Prerequisite) -> Result<Check, GuideError> {
         // The status is needed for every transition, whatever its prerequisites.
         let status = self.get(STATUS)?;
-        let paper = match prerequisite.document() {
-            Some(id) => self.get(id)?,
+        let paper = match prerequisite.document().map(|id| (id, self.get(id))) {
             None => status,
+            Some((id, Err(_))) if !self.is_required(id) => return Ok(self.absent(id, prerequisite)),
+            Some((_, paper)) => paper?,
         };
-        let (item, outcome) = match prerequisite {
-            Prerequisite::Stage(wanted) => (
-                format!("the stage is {wanted}"),
-                compare(paper.content.state("stage"), |found| found.eq_ignore_ascii_case(wanted)),
-            ),
-            Prerequisite::Phase(wanted) => {
-                (format!("the phase is {wanted}"), phase(&paper.content, wanted))
+        let content = &paper.content;
+        let outcome = match prerequisite {
+            Prerequisite::Stage(wanted) => {
+                compare(content.state("stage"), |found| found.eq_ignore_ascii_case(wanted))
             }
-            Prerequisite::Document(rule) => (
-                format!("{} has the status {}", paper.path, rule.status),
-                compare(paper.content.field("status"), |found| is_status(found, &rule.status)),
-            ),
-            Prerequisite::Issues(rule) => (
-                format!(
-                    "no open {} entry in the issue log of {}",
-                    rule.none_open.join(" or "),
-                    paper.path
-                ),
-                issues(&paper.content, rule),
-            ),
+            Prerequisite::Phase(wanted) => phase(content, wanted),
+            Prerequisite::Document(rule) => {
+                compare(content.field("status"), |found| is_status(found, &rule.status))
+            }
+            Prerequisite::Issues(rule) => issues(content, rule),
         };
+        let item = item(prerequisite, &paper.path);
         Ok(Check { group: None, file: paper.path, item, outcome })
+    }
+
+    /// Whether every project must have a document: without it there is nothing to validate.
+    fn is_required(&self, id: &str) -> bool {
+        self.manifest.document(id).is_some_and(|document| document.health.is_some())
+    }
+
+    /// A document that only this transition needs, and that is not there yet.
+    fn absent(&self, id: &str, prerequisite: &Prerequisite) -> Check {
+        let path = self.manifest.document(id).and_then(|document| document.paths.first());
+        let path = path.map_or(id, String::as_str);
+        Check {
+            group: None,
+            file: path.to_owned(),
+            item: item(prerequisite, path),
+            outcome: Outcome::Failed("missing, or not a text file".to_owned()),
+        }
+    }
+}
+
+/// What is checked, in words.
+fn item(prerequisite: &Prerequisite, path: &str) -> String {
+    match prerequisite {
+        Prerequisite::Stage(wanted) => format!("the stage is {wanted}"),
+        Prerequisite::Phase(wanted) => format!("the phase is {wanted}"),
+        Prerequisite::Document(rule) => format!("{path} has the status {}", rule.status),
+        Prerequisite::Issues(rule) => {
+            format!("no open {} entry in the issue log of {path}", rule.none_open.join(" or "))
+        }
     }
 }
 

@@ -91,7 +91,7 @@ impl Check {
             problems.into_iter().map(move |problem| Found { module, problem })
         });
         let project = self.check_project(&setup, surroundings)?;
-        let faults = project.iter().flat_map(project::Outcome::problems);
+        let faults = project.iter().flat_map(|project| project.problems.clone());
         let faults = faults.map(|problem| Found { module: Some(ModuleId::Process), problem });
         let problems: Vec<Found> = configured.chain(content).chain(faults).collect();
         let count =

@@ -137,6 +137,11 @@ fn prerequisites_are_met_or_not_with_what_was_found() {
          Note: 2 files could be meant; `docs/inbox/a-brief.md` is the first in order of name\n\n\
          Result: 3/4 passed. Not met: no open P1 or Critical entry in the issue log of docs/inbox/a-brief.md"
     );
+    let text = check("design_to_develop").unwrap().to_text();
+    assert!(
+        text.contains("✗ docs/design.md has the status complete — missing, or not a text file\n"),
+        "{text}"
+    );
     folder.write("docs/design.md", "no frontmatter\n");
     folder.write("status.md", "---\nstage: design\nphase: Exploration\n---\n");
     let text = check("design_to_develop").unwrap().to_text();

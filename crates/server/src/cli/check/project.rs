@@ -1,7 +1,5 @@
 //! The project that is checked beside the content, and what `--fix` makes of it.
 
-use std::collections::BTreeSet;
-
 use rutter_base::failure::{Kind, Problem, Report};
 use rutter_base::root::{Created, Root};
 use rutter_base::text;
@@ -20,6 +18,9 @@ pub(super) struct Outcome {
     /// The files that were made
     pub(super) made: Vec<String>,
     checks: Vec<Item>,
+    /// What does not hold, for the list of all problems
+    #[serde(skip)]
+    pub(super) problems: Vec<Problem>,
 }
 
 #[derive(Serialize)]
@@ -84,19 +85,16 @@ impl Outcome {
             ok: check.passed(),
             detail: check.detail().map(str::to_owned),
         });
-        let (passed, total) = (list.passed(), list.checks.len());
-        Self { passed, total, made, checks: checks.collect() }
-    }
-
-    /// What does not hold; once for a file that is not there, however many checks look into it.
-    pub(super) fn problems(&self) -> Vec<Problem> {
-        let mut said = BTreeSet::new();
-        let failed = self.checks.iter().filter(|check| !check.ok);
-        failed
-            .filter_map(|check| {
-                let reason = check.detail.as_deref().unwrap_or_default();
-                said.insert((&check.file, reason)).then(|| Problem::error(&check.file, reason))
-            })
-            .collect()
+        let problems = list
+            .faults()
+            .into_iter()
+            .map(|check| Problem::error(&check.file, check.detail().unwrap_or_default()));
+        Self {
+            passed: list.passed(),
+            total: list.checks.len(),
+            made,
+            checks: checks.collect(),
+            problems: problems.collect(),
+        }
     }
 }
