@@ -44,7 +44,7 @@ pub fn parse_with_path<T: DeserializeOwned>(text: &str) -> Result<T, (String, Ya
 /// Reads a YAML text whose fields nobody knows in advance, as version 1.2 has it: `yes` and `on`
 /// are texts, not truth values.
 pub fn parse_verbatim<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
-    let mut options = options();
+    let mut options = options(1);
     options.strict_booleans = true;
     serde_saphyr::from_str_with_options(text, options).map_err(|error| located(&error))
 }

@@ -2,6 +2,7 @@
 //! `prompts.meta.yaml`; a graph says what must come before what, and a state file what was done.
 
 mod advance;
+mod draw;
 mod graph;
 mod input;
 mod phase;
@@ -24,6 +25,7 @@ use rutter_base::yaml;
 use serde::Deserialize;
 
 pub use advance::{Advance, AdvanceError, Advanced};
+pub use draw::{TooManySteps, dot, mermaid, svg};
 pub use graph::{Graph, GraphFile, Node};
 pub use input::{Input, InputError, Type};
 pub use planner::{Missing, Progress, Standing};
@@ -216,7 +218,7 @@ impl Workflow {
 
     /// Whether no list can change while the process lives.
     pub fn is_immutable(&self) -> bool {
-        self.sources.root.is_immutable()
+        self.sources.root.is_immutable() && self.sources.graph.is_none()
     }
 }
 

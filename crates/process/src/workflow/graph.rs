@@ -247,6 +247,11 @@ impl Graph {
         self.nodes.get(*self.places.get(id)?)
     }
 
+    /// The number of a step in the order of suggestions, from 1.
+    pub fn number(&self, id: &str) -> Option<usize> {
+        self.place(id).map(|place| place + 1)
+    }
+
     pub(super) fn place(&self, id: &str) -> Option<usize> {
         self.places.get(id).copied()
     }

@@ -22,6 +22,7 @@ pub const STATE_PATH: &str = ".mcp/state.json";
 const STATE: &str = "state.json";
 const BACKUP: &str = "state.json.bak";
 const LOCK: &str = "state.lock";
+const RELOAD: &str = "reload";
 /// The largest file that is read.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
 /// How long a writer waits for others.
@@ -127,6 +128,18 @@ impl Store {
     /// The state of a workspace. Nothing is opened before it is asked for.
     pub fn new(workspace: PathBuf, key: Option<Key>) -> Self {
         Self { workspace, key, known: Mutex::default() }
+    }
+
+    /// The folder and the file that changes when someone asks for the workflow to be read again.
+    pub fn reload_request(&self) -> (PathBuf, &'static str) {
+        (self.workspace.join(FOLDER), RELOAD)
+    }
+
+    /// Asks whoever serves this workspace to read the workflow again.
+    pub fn request_reload(&self) -> Result<(), StateError> {
+        let (folder, _lock) = self.open_for_writing()?;
+        let time = Utc::now().to_rfc3339();
+        folder.replace_durably(&RelativePath::new(RELOAD)?, time.as_bytes(), None).map_err(written)
     }
 
     /// The state, if that can be told without reading it: one look at the file.
