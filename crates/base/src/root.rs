@@ -5,6 +5,7 @@
 //! it is read; and no read takes more than its limit. Opening never waits, so a FIFO that was
 //! put in a document's place cannot stop the server.
 
+mod durable;
 mod path;
 mod walk;
 
@@ -17,6 +18,7 @@ use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt, Open
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 
+pub use durable::Lock;
 pub use path::{RelativePath, RelativePathError};
 pub use walk::{EntryKind, Found, Listed, Walk};
 

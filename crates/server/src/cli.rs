@@ -6,18 +6,24 @@ mod doctor;
 mod eval;
 mod indexing;
 mod init;
+mod plan;
+mod reload;
+mod scaffold;
 mod screen;
 mod search;
 mod serve;
+mod state;
 mod tools;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use rutter_base::failure::{Kind, Report};
 use rutter_base::root::Root;
+use rutter_process::workflow::Workflow;
 
 use crate::profiles::Profile;
 use crate::settings::Environment;
@@ -50,6 +56,14 @@ enum Verb {
     Search(search::Search),
     /// Measure whether queries find the documents that they should
     Eval(eval::Eval),
+    /// Show what is done, ready and blocked in the workflow
+    Plan(plan::Plan),
+    /// Show or change what is recorded as done
+    State(state::StateVerb),
+    /// Have running servers read the workflow again
+    Reload(reload::Reload),
+    /// Make the skeleton of a repository that builds, with continuous integration
+    Scaffold(scaffold::Scaffold),
     /// Check the content for mistakes
     Check(check::Check),
     /// Show the tools that a session would see, and what they cost
@@ -103,6 +117,22 @@ impl Serving {
     }
 }
 
+/// What decides which workflow a command is about.
+#[derive(Debug, Clone, Args)]
+struct Project {
+    /// The configuration file [default: rutter.yaml or mcp-metadata.yaml, if there is one]
+    #[arg(short, long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl Project {
+    fn workflow(&self, surroundings: &Surroundings) -> Result<Arc<Workflow>, Report> {
+        let request = Request { config: self.config.clone(), ..Request::default() };
+        let setup = Setup::new(&request, &surroundings.environment, &surroundings.folder)?;
+        setup.app.workflow().cloned()
+    }
+}
+
 /// Where the command runs.
 struct Surroundings {
     folder: PathBuf,
@@ -145,6 +175,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Init(verb) => verb.run(&surroundings, &mut Screen::stdout()),
         Verb::Search(verb) => verb.run(&surroundings, &mut Screen::stdout()),
         Verb::Eval(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+        Verb::Plan(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+        Verb::State(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+        Verb::Reload(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+        Verb::Scaffold(verb) => verb.run(&surroundings, &mut Screen::stdout()),
         Verb::Check(verb) => verb.run(&surroundings, &mut Screen::stdout()),
         Verb::Tools(verb) => verb.run(&surroundings, &mut Screen::stdout()),
         Verb::Doctor(verb) => Ok(verb.run(&surroundings, &mut Screen::stdout())),

@@ -6,6 +6,7 @@
 use rutter_base::failure::{Kind, Report};
 use rutter_base::text;
 use rutter_base::watch::Mode;
+use rutter_process::workflow::Gating;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_saphyr::Spanned;
@@ -110,8 +111,32 @@ pub struct Process {
 #[serde(deny_unknown_fields)]
 pub struct Workflow {
     /// The metadata file
-    #[schemars(with = "String")]
-    pub prompts: Spanned<String>,
+    #[schemars(with = "Option<String>")]
+    #[serde(default)]
+    pub prompts: Option<Spanned<String>>,
+    /// The graph; `default-graph.json` beside the metadata file unless set
+    #[schemars(with = "Option<String>")]
+    #[serde(default)]
+    pub graph: Option<Spanned<String>>,
+    /// What happens to a call that is out of order: warn or strict
+    #[schemars(with = "Option<GatingName>")]
+    #[serde(default)]
+    pub gating: Gating,
+    /// The folder whose `.mcp/state.json` keeps what was done; the working directory unless set
+    #[schemars(with = "Option<String>")]
+    #[serde(default)]
+    pub workspace: Option<Spanned<String>>,
+}
+
+/// The names of [`Gating`], which knows nothing of schemas.
+#[derive(JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is used")]
+enum GatingName {
+    /// It is answered with a warning
+    Warn,
+    /// It is refused
+    Strict,
 }
 
 /// Where the work is recorded.

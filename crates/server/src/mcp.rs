@@ -274,7 +274,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         self.answer("tools/list", async {
-            let entries = self.app.tools(&self.scope).collect();
+            let entries = self.app.tools(&self.scope);
             let (entries, next) =
                 page::cut(entries, |entry| entry.name(), request, self.app.limits().page)?;
             let tools =
@@ -299,14 +299,12 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         self.answer("tools/call", async {
             let Some(entry) = self.app.tool(&request.name, &self.scope) else {
-                return Err(unknown(
-                    "tool",
-                    &request.name,
-                    self.app.tools(&self.scope).map(tool::Entry::name),
-                ));
+                let visible = self.app.tools(&self.scope);
+                let names = visible.iter().map(|entry| entry.name());
+                return Err(unknown("tool", &request.name, names));
             };
             let call = Call { app: Arc::clone(&self.app), context, local: self.local };
-            tool::run(entry, call, request).await
+            tool::run(&entry, call, request).await
         })
         .await
     }

@@ -17,11 +17,12 @@ use rutter_base::watch::Mode;
 use rutter_board::StateFiles;
 use rutter_library::{Layout, Library, Source, SourceName};
 use rutter_process::guide::Guide;
-use rutter_process::workflow::Workflow;
+use rutter_process::workflow::{Gating, Key, Sources, Store, Workflow};
 use serde_saphyr::Spanned;
 
 use crate::app::{App, Identity, Limits, Parts};
 use crate::config::{Config, Content};
+use crate::outbound::Outbound;
 use crate::pack;
 use crate::profiles::Profile;
 use crate::projects::{Places, expand};
@@ -123,10 +124,13 @@ impl Setup {
             library: Some(Arc::new(library)),
             guide: Some(Arc::new(draft.guide(&config, environment)?)),
             projects: draft.projects(&config),
-            workflow: Some(Arc::new(draft.workflow(&config)?)),
+            workflow: Some(Arc::new(draft.workflow(&config, environment)?)),
             state_files: draft.state_files(&config)?.map(Arc::new),
             skills: Some(Arc::new(draft.skills(&config, limits)?)),
             search: search::settings(&request.search, environment, &config.search)?,
+            outbound: Outbound::new(
+                environment.parse(Variable::ALLOW_HTTP, flag, "1 or 0")?.unwrap_or_default(),
+            ),
         };
         let mut scope = profile.map(Profile::scope).unwrap_or_default();
         if read_only {
@@ -137,7 +141,7 @@ impl Setup {
             config.tools.iter().map(|tool| (tool.name.clone(), tool.description.clone())).collect();
         let app = App::new(identity, scope, limits, parts, descriptions)
             .map_err(|report| draft.in_file(&report))?;
-        let problems = app.described_in_vain().map(|tool| {
+        let problems = app.described_in_vain().into_iter().map(|tool| {
             let message = format!("`tools` describes `{}`, which is no tool here", one_line(tool));
             Problem::warning(draft.file.as_str(), message)
         });
@@ -362,28 +366,58 @@ impl Draft {
         }
     }
 
-    fn workflow(&mut self, config: &Config) -> Result<Workflow, Report> {
+    fn workflow(&mut self, config: &Config, environment: &Environment) -> Result<Workflow, Report> {
         let broken = |problem: Problem| Report::new(Kind::Invalid, problem.to_string());
-        if let Some(workflow) = &config.workflow {
-            let prompts = &workflow.prompts;
+        let configured = config.workflow.as_ref();
+        let gating = configured.map_or_else(Gating::default, |workflow| workflow.gating);
+        let store = self.store(configured.and_then(|w| w.workspace.as_ref()), environment)?;
+        let graph = configured.and_then(|workflow| workflow.graph.as_ref());
+        let graph = graph.map(|path| self.open_file("workflow.graph", path)).transpose()?;
+        if let Some(prompts) = configured.and_then(|workflow| workflow.prompts.as_ref()) {
             self.note("workflow", &prompts.value, Because::Configured);
-            let path = self.resolve(&prompts.value);
-            let file = path.file_name().and_then(|name| RelativePath::new(name.to_str()?).ok());
-            let root = path.parent().and_then(|folder| Root::open(folder).ok());
-            let (Some(root), Some(file)) = (root, file) else {
-                return Err(self.at("workflow.prompts", prompts, "there is no such file"));
-            };
-            return Workflow::open(root, file)
+            let (root, meta) = self.open_file("workflow.prompts", prompts)?;
+            return Workflow::open(Sources { root, meta, graph }, gating, store)
                 .map_err(|problem| self.at("workflow.prompts", prompts, problem));
         }
-        if let Some((root, file)) = find::workflow(&self.folder) {
+        if let Some((root, meta)) = find::workflow(&self.folder) {
             self.note("workflow", find::WORKFLOW, Because::Found);
-            return Workflow::open(root, file).map_err(broken);
+            let sources = Sources { root, meta, graph };
+            return Workflow::open(sources, gating, store).map_err(broken);
         }
         self.note("workflow", "embedded pack", Because::Default);
-        let file = RelativePath::new(find::META)
+        let meta = RelativePath::new(find::META)
             .map_err(|error| Report::new(Kind::Internal, error.to_string()))?;
-        Ok(Workflow::deferred(pack::part("workflow"), file))
+        let named = graph.is_some();
+        let sources = Sources { root: pack::part("workflow"), meta, graph };
+        if named {
+            // Another graph over the embedded prompts has not been tested.
+            return Workflow::open(sources, gating, store).map_err(broken);
+        }
+        Ok(Workflow::deferred(sources, gating, store))
+    }
+
+    /// Where the workflow's state is kept; nothing is opened yet.
+    fn store(
+        &self,
+        workspace: Option<&Spanned<String>>,
+        environment: &Environment,
+    ) -> Result<Store, Report> {
+        let workspace = match workspace {
+            Some(path) => {
+                self.open("workflow.workspace", path)?;
+                self.resolve(&path.value)
+            }
+            None => self.folder.clone(),
+        };
+        Ok(Store::new(workspace, state_key(environment, &self.folder)?))
+    }
+
+    /// A file that the configuration names: its folder, and its name there.
+    fn open_file(&self, key: &str, path: &Spanned<String>) -> Result<(Root, RelativePath), Report> {
+        let resolved = self.resolve(&path.value);
+        let file = resolved.file_name().and_then(|name| RelativePath::new(name.to_str()?).ok());
+        let root = resolved.parent().and_then(|folder| Root::open(folder).ok());
+        root.zip(file).ok_or_else(|| self.at(key, path, "there is no such file"))
     }
 
     /// The skills of the configuration, then the embedded one.
@@ -410,6 +444,14 @@ impl Draft {
         }
         Ok(found.map(StateFiles::new))
     }
+}
+
+/// The key that the state is encrypted with, if there is one.
+fn state_key(environment: &Environment, folder: &Path) -> Result<Option<Key>, Report> {
+    let text = environment.secret(Variable::STATE_KEY, Variable::STATE_KEY_FILE, folder)?;
+    let wrong =
+        |error| Report::new(Kind::Invalid, format!("{}: {error}", Variable::STATE_KEY.name));
+    text.map(|text| Key::new(&text).map_err(wrong)).transpose()
 }
 
 fn source_name(name: &str) -> Result<SourceName, Report> {

@@ -23,6 +23,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::app::App;
+use crate::metrics::Outcome;
 use crate::module::ModuleId;
 use crate::schema;
 use crate::scope::Subject;
@@ -34,6 +35,8 @@ pub enum Effect {
     Reads,
     /// It adds; what was there stays.
     Adds,
+    /// It records; the same again changes nothing.
+    Records,
 }
 
 impl Effect {
@@ -43,6 +46,7 @@ impl Effect {
         match self {
             Self::Reads => annotations,
             Self::Adds => annotations.destructive(false).idempotent(false),
+            Self::Records => annotations.destructive(false).idempotent(true),
         }
     }
 }
@@ -274,14 +278,17 @@ pub async fn run(
     params: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
     let began = Instant::now();
-    let deadline = call.app.limits().deadline;
+    let app = Arc::clone(&call.app);
+    let deadline = app.limits().deadline;
     let work = (entry.handler)(call, params);
     let outcome = match tokio::time::timeout(deadline, work).await {
         Ok(outcome) => outcome,
         Err(_) => Err(CallError::Failed(overdue(deadline))),
     };
     let tool = entry.name();
-    let ms = began.elapsed().as_secs_f64() * 1_000.0;
+    let seconds = began.elapsed().as_secs_f64();
+    let ms = seconds * 1_000.0;
+    app.metrics().record(tool, counted(&outcome), seconds);
     match outcome {
         Ok(response) => {
             tracing::info!(event = "tool_call", tool, ms, outcome = "ok");
@@ -308,6 +315,16 @@ pub async fn run(
             }
             Ok(CallToolResult::error(vec![ContentBlock::text(report.to_string())]).into())
         }
+    }
+}
+
+/// How a call is counted.
+fn counted(outcome: &Result<CallToolResponse, CallError>) -> Outcome {
+    match outcome {
+        Ok(_) => Outcome::Ok,
+        Err(CallError::Arguments(_)) => Outcome::Invalid,
+        Err(CallError::Failed(report)) if report.kind() == Kind::Invalid => Outcome::Invalid,
+        Err(CallError::Failed(_) | CallError::Protocol(_)) => Outcome::Failed,
     }
 }
 

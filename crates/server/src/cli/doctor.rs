@@ -98,7 +98,7 @@ fn examine(setup: &Setup, surroundings: &Surroundings) -> (Diagnosis, u8) {
         profile: setup.profile.map(super::Profile::as_str),
         content: setup.origins.clone(),
         modules: modules.collect(),
-        tools: app.tools(app.scope()).count(),
+        tools: app.tools(app.scope()).len(),
         problems,
         advice,
         failure: None,

@@ -58,7 +58,8 @@ impl Tools {
         screen: &mut Screen,
     ) -> Result<u8, Report> {
         let app = self.serving.setup(surroundings)?.app;
-        let rows = app.tools(app.scope()).map(|entry| {
+        let tools = app.tools(app.scope());
+        let rows = tools.iter().map(|entry| {
             let definition = serde_json::to_vec(entry.definition(&app)).unwrap_or_default();
             Row {
                 name: entry.name().to_owned(),

@@ -8,6 +8,7 @@ mod board;
 mod knowledge;
 mod process;
 mod search;
+mod workflow;
 
 use crate::tool::Entry;
 
@@ -31,6 +32,10 @@ pub fn table() -> Vec<Entry> {
         Entry::of::<process::capabilities::QueryCapabilities>(),
         Entry::of::<process::capabilities::GetCapabilityDetail>(),
         Entry::of::<process::knowledge::QueryKnowledge>(),
+        // workflow
+        Entry::of::<workflow::AdvanceState>(),
+        Entry::of::<workflow::ExportTaskList>(),
+        Entry::of::<workflow::SuggestNextCalls>(),
         // board
         Entry::of::<board::AppendLearning>(),
         Entry::of::<board::AppendProgress>(),

@@ -20,6 +20,9 @@ mod scopes;
 mod searching;
 mod server;
 mod skills;
+mod workflow;
+mod workflow_crash;
+mod workflow_terminal;
 
 /// A file of tests that nobody names here would never run.
 #[test]

@@ -40,7 +40,11 @@ async fn each_profile_shows_its_surface() {
     );
     let (tools, resources) = surface(Profile::Acm).await;
     assert_eq!((tools.len(), resources.len()), (13, 0), "{tools:?}");
-    assert_eq!(surface(Profile::Prompts).await, (strings(&["first"]), strings(&[])));
+    let (tools, resources) = surface(Profile::Prompts).await;
+    assert_eq!(tools, ["advance_state", "export_task_list", "first", "suggest_next_calls"]);
+    assert_eq!(resources.len(), 1, "{resources:?}");
+    let file = resources[0].strip_prefix("file:///").unwrap();
+    assert!(file.ends_with("/resources/prompts/first.md"), "{file}");
     let board = strings(&["append_learning", "append_progress", "read_learnings", "read_progress"]);
     assert_eq!(surface(Profile::Ralph).await, (board, strings(&[])));
 }
@@ -87,7 +91,18 @@ async fn read_only_hides_what_writes_and_refuses_to_call_it() {
     tools.retain(|name| {
         !["check_", "get_", "query_"].iter().any(|process| name.starts_with(process))
     });
-    assert_eq!(tools, ["first", "read", "read_learnings", "read_progress", "search"]);
+    assert_eq!(
+        tools,
+        [
+            "export_task_list",
+            "first",
+            "read",
+            "read_learnings",
+            "read_progress",
+            "search",
+            "suggest_next_calls"
+        ]
+    );
     let hidden = client
         .error("tools/call", json!({"name": "append_learning", "arguments": {"text": "x"}}))
         .await;

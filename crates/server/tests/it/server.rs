@@ -17,14 +17,19 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What is to be served.
 pub(crate) struct Folder {
-    folder: tempfile::TempDir,
+    place: tempfile::TempDir,
     request: Request,
+    variables: Vec<(String, String)>,
 }
 
 impl Folder {
     /// An empty folder: the embedded pack is served.
     pub(crate) fn empty() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), request: Request::default() }
+        Self {
+            place: tempfile::tempdir().unwrap(),
+            request: Request::default(),
+            variables: Vec::new(),
+        }
     }
 
     /// A folder with these files.
@@ -46,8 +51,14 @@ impl Folder {
         self
     }
 
+    /// Sets an environment variable for the server.
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
     pub(crate) fn path(&self) -> &Path {
-        self.folder.path()
+        self.place.path()
     }
 
     pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
@@ -57,7 +68,7 @@ impl Folder {
     }
 
     pub(crate) fn setup(&self) -> Result<Setup, String> {
-        let environment = Environment::of([]);
+        let environment = Environment::of(self.variables.clone());
         Setup::new(&self.request, &environment, self.path()).map_err(|report| report.to_string())
     }
 
@@ -150,6 +161,14 @@ impl Client {
         let result = self.result("tools/call", json!({"name": name, "arguments": arguments})).await;
         let text = result["content"][0]["text"].as_str().unwrap().to_owned();
         (text, result["isError"] == true)
+    }
+
+    /// Calls a tool, and gives its structured content, which its text says as well.
+    pub(crate) async fn data(&mut self, name: &str, arguments: Value) -> Value {
+        let params = json!({"name": name, "arguments": arguments});
+        let mut result = self.result("tools/call", params).await;
+        assert_ne!(result["isError"], true, "{result}");
+        result["structuredContent"].take()
     }
 
     /// Asks without waiting.
