@@ -305,6 +305,11 @@ impl Root {
         Ok(())
     }
 
+    /// Removes a file.
+    pub fn remove(&self, path: &RelativePath) -> io::Result<()> {
+        self.writable()?.remove_file_or_symlink(path.as_str())
+    }
+
     fn writable(&self) -> io::Result<&Dir> {
         match &self.0 {
             Place::Folder { dir, .. } => Ok(dir),

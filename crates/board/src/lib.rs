@@ -2,6 +2,7 @@
 //!
 //! This crate has never heard of MCP, HTTP or a command line.
 
+pub mod recipes;
 mod state_files;
 
 pub use state_files::{StateFile, StateFileError, StateFiles};
