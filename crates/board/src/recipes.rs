@@ -157,59 +157,55 @@ impl Failure for RecipeError {
     }
 }
 
-/// All recipes of a project.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recipes(BTreeMap<String, Recipe>);
+/// All recipes of a project: the built-in ones, which are read when one is first asked for, and
+/// its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recipes {
+    own: BTreeMap<String, Recipe>,
+}
 
-static BUILT_IN: LazyLock<Recipes> = LazyLock::new(|| {
+static BUILT_IN: LazyLock<BTreeMap<String, Recipe>> = LazyLock::new(|| {
     let drafts: BTreeMap<String, Draft> =
         rutter_base::yaml::parse(include_str!("recipes/built_in.yaml"))
             .expect("a test reads the embedded file");
-    Recipes::resolve(BTreeMap::new(), &drafts).expect("a test checks the embedded recipes")
+    let recipe = |(name, draft)| Ok((String::clone(name), Recipe::new(name, draft, None)?));
+    let recipes: Result<_, RecipeError> = drafts.iter().map(recipe).collect();
+    recipes.expect("a test checks the embedded recipes")
 });
 
 impl Recipes {
-    /// The built-in ones.
-    pub fn built_in() -> &'static Self {
-        &BUILT_IN
-    }
-
     /// The built-in ones and a project's own.
     pub fn with(own: &BTreeMap<String, Draft>) -> Result<Self, RecipeError> {
-        let built_in = &Self::built_in().0;
+        let mut recipes = Self::default();
         for name in own.keys() {
-            if built_in.contains_key(name) {
+            if BUILT_IN.contains_key(name) {
                 return Err(RecipeError::BuiltIn(name.clone()));
             }
             if !is_name(name) {
                 return Err(RecipeError::Name(name.clone()));
             }
+            recipes.add(name, own, &mut Vec::new())?;
         }
-        Self::resolve(built_in.clone(), own)
+        Ok(recipes)
     }
 
     /// A recipe by its name.
     pub fn get(&self, name: &str) -> Result<&Recipe, RecipeError> {
-        self.0.get(name).ok_or_else(|| RecipeError::Unknown {
+        let found = self.own.get(name).or_else(|| BUILT_IN.get(name));
+        found.ok_or_else(|| RecipeError::Unknown {
             name: name.to_owned(),
-            known: self.0.keys().cloned().collect(),
+            known: self.iter().map(|recipe| recipe.name.clone()).collect(),
         })
     }
 
-    /// All of them, in order of name.
+    /// All of them: the built-in ones, then the project's own.
     pub fn iter(&self) -> impl Iterator<Item = &Recipe> {
-        self.0.values()
+        BUILT_IN.values().chain(self.own())
     }
 
-    fn resolve(
-        known: BTreeMap<String, Recipe>,
-        drafts: &BTreeMap<String, Draft>,
-    ) -> Result<Self, RecipeError> {
-        let mut recipes = Self(known);
-        for name in drafts.keys() {
-            recipes.add(name, drafts, &mut Vec::new())?;
-        }
-        Ok(recipes)
+    /// The project's own.
+    pub fn own(&self) -> impl Iterator<Item = &Recipe> {
+        self.own.values()
     }
 
     /// Adds a recipe, and before it the one that it extends.
@@ -219,7 +215,7 @@ impl Recipes {
         drafts: &'a BTreeMap<String, Draft>,
         below: &mut Vec<&'a str>,
     ) -> Result<(), RecipeError> {
-        if self.0.contains_key(name) {
+        if self.own.contains_key(name) {
             return Ok(());
         }
         let Some(draft) = drafts.get(name) else { return self.get(name).map(drop) };
@@ -235,7 +231,7 @@ impl Recipes {
             None => None,
         };
         let recipe = Recipe::new(name, draft, base)?;
-        self.0.insert(name.to_owned(), recipe);
+        self.own.insert(name.to_owned(), recipe);
         Ok(())
     }
 }
@@ -261,7 +257,8 @@ impl Recipe {
                 })
                 .collect::<Result<BTreeMap<_, _>, _>>()?,
         };
-        let absent = |tool: &String| RecipeError::NoSuchTool { recipe: recipe(), tool: tool.clone() };
+        let absent =
+            |tool: &String| RecipeError::NoSuchTool { recipe: recipe(), tool: tool.clone() };
         for (tool, fields) in &draft.fields {
             let allowed = tools.get_mut(tool).ok_or_else(|| absent(tool))?;
             let before = allowed.fields.as_ref();
@@ -307,7 +304,8 @@ mod tests {
 
     #[test]
     fn the_built_in_recipes_are_seven() {
-        let names: Vec<&str> = Recipes::built_in().iter().map(|r| r.name.as_str()).collect();
+        let recipes = Recipes::default();
+        let names: Vec<&str> = recipes.iter().map(|r| r.name.as_str()).collect();
         assert_eq!(
             names,
             [
@@ -320,7 +318,7 @@ mod tests {
                 "yap"
             ]
         );
-        let counts: Vec<usize> = Recipes::built_in().iter().map(|r| r.tools.len()).collect();
+        let counts: Vec<usize> = recipes.iter().map(|r| r.tools.len()).collect();
         assert_eq!(counts, [9, 4, 9, 16, 8, 9, 8]);
     }
 
@@ -343,7 +341,7 @@ worker: {description: Any work, tools: [list_ready_tasks, claim_task, search]}
         assert_eq!(fields, &["id".to_owned(), "priority".to_owned()].into());
         assert_eq!(recipes.get("careful").unwrap().tools.len(), 15);
         assert!(recipes.get("worker").unwrap().tools.contains_key("claim_task"));
-        assert_eq!(tiny.description, Recipes::built_in().get("opus_review").unwrap().description);
+        assert_eq!(tiny.description, Recipes::default().get("opus_review").unwrap().description);
     }
 
     #[track_caller]
@@ -379,10 +377,7 @@ worker: {description: Any work, tools: [list_ready_tasks, claim_task, search]}
             "mine: {}",
             "the recipe `mine` has neither `tools` nor `extends`; name the tools that it allows",
         );
-        refused(
-            "mine: {extends: discus}",
-            "there is no recipe `discus`; did you mean `discuss`?",
-        );
+        refused("mine: {extends: discus}", "there is no recipe `discus`; did you mean `discuss`?");
         refused(
             "a: {extends: b}\nb: {extends: a}",
             "the recipe `a` extends itself; let it extend a built-in recipe, or name its tools",
@@ -400,7 +395,8 @@ worker: {description: Any work, tools: [list_ready_tasks, claim_task, search]}
             keep in prop::collection::btree_set(0usize..16, 0..16),
             drop in prop::collection::btree_set(0usize..16, 0..4),
         ) {
-            let built_in = Recipes::built_in().get(base).unwrap();
+            let all = Recipes::default();
+            let built_in = all.get(base).unwrap();
             let pick = |indices: &BTreeSet<usize>| -> BTreeSet<String> {
                 let tools: Vec<&String> = built_in.tools.keys().collect();
                 indices.iter().filter_map(|&index| tools.get(index)).map(|&tool| tool.clone()).collect()

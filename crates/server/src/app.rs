@@ -20,6 +20,7 @@ use rutter_process::workflow::Workflow;
 use crate::changes::{Change, Changes, Notice};
 use crate::module::{Module, ModuleId};
 use crate::scope::{Scope, Subject};
+use crate::session::{Session, View};
 use crate::tool::Entry;
 use crate::tools;
 
@@ -79,12 +80,14 @@ pub struct Parts {
     pub state_files: Option<Arc<StateFiles>>,
     /// How documents are searched.
     pub search: SearchSettings,
+    /// What the server runs in.
+    pub session: Option<Session>,
 }
 
 /// Everything a tool may use.
 pub struct App {
     identity: Identity,
-    scope: Scope,
+    scope: Arc<Scope>,
     limits: Limits,
     parts: Parts,
     modules: Vec<Arc<dyn Module>>,
@@ -106,7 +109,7 @@ impl App {
     /// Puts the parts together. Two tools of one name are an error that names both owners.
     pub fn new(
         identity: Identity,
-        scope: Scope,
+        scope: Arc<Scope>,
         limits: Limits,
         parts: Parts,
         descriptions: BTreeMap<String, String>,
@@ -149,8 +152,23 @@ impl App {
     }
 
     /// What any caller of this process may see at most.
-    pub fn scope(&self) -> &Scope {
+    pub fn scope(&self) -> &Arc<Scope> {
         &self.scope
+    }
+
+    /// What a caller may see now: what its session leaves of that.
+    pub async fn view(&self) -> View {
+        let Some(session) = &self.parts.session else { return View::of(Arc::clone(&self.scope)) };
+        let (view, shrunk) = session.look().await;
+        if shrunk {
+            self.changes.announce(Change::Tools);
+        }
+        view
+    }
+
+    /// The session that the server runs in, if there can be one.
+    pub fn session(&self) -> Option<&Session> {
+        self.parts.session.as_ref()
     }
 
     /// What bounds every answer.
@@ -202,6 +220,11 @@ impl App {
         self.descriptions.get(tool).map(String::as_str)
     }
 
+    /// Whether there is such a tool, for anyone.
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.toolbox().contains_key(name)
+    }
+
     /// Whether no list of tools, resources or prompts can change while the process lives.
     pub fn is_immutable(&self) -> bool {
         self.modules.iter().all(|module| module.is_immutable())
@@ -232,10 +255,7 @@ impl App {
 
     /// The tools that the operator describes and that are not there.
     pub fn described_in_vain(&self) -> impl Iterator<Item = &str> {
-        self.descriptions
-            .keys()
-            .map(String::as_str)
-            .filter(|name| !self.toolbox().contains_key(*name))
+        self.descriptions.keys().map(String::as_str).filter(|name| !self.has_tool(name))
     }
 
     /// Watches all files and announces what changes, until the returned value is dropped.

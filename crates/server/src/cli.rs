@@ -68,6 +68,9 @@ struct Serving {
     /// Show only one kind of server's surface
     #[arg(long, value_name = "NAME")]
     profile: Option<Profile>,
+    /// The context file of the session [default: .ralph/mcp/context.json, if there is one]
+    #[arg(long, value_name = "FILE")]
+    context: Option<PathBuf>,
     /// Hide every tool that writes
     #[arg(long)]
     read_only: bool,
@@ -91,6 +94,7 @@ impl Serving {
             config: self.config.clone(),
             profile: self.profile,
             read_only: self.read_only,
+            context: self.context.clone(),
             search: crate::config::Search {
                 max_results: self.search_max_results,
                 keywords_boost: self.search_keywords_boost,

@@ -14,6 +14,7 @@ pub mod pack;
 pub mod profiles;
 pub mod schema;
 pub mod scope;
+pub mod session;
 pub mod settings;
 pub mod setup;
 pub mod tool;

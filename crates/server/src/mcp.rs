@@ -37,6 +37,7 @@ use tracing::Instrument;
 use crate::app::{App, blocking};
 use crate::module::{Completion, Module};
 use crate::scope::{Scope, Subject};
+use crate::session::Session;
 use crate::tool::{self, Call};
 
 /// How long a client may keep what cannot change while the process lives. A new version of the
@@ -49,7 +50,7 @@ const MUTABLE_TTL_MS: u64 = 0;
 #[derive(Debug, Clone)]
 pub struct Handler {
     app: Arc<App>,
-    scope: Scope,
+    scope: Arc<Scope>,
     connection: Arc<Connection>,
     shutdown: CancellationToken,
 }
@@ -80,7 +81,7 @@ const MAX_SUBSCRIPTIONS: usize = 10_000;
 impl Handler {
     /// Serves one connection. Work that only waits ends when `shutdown` is cancelled.
     pub fn new(app: Arc<App>, shutdown: CancellationToken) -> Self {
-        let scope = app.scope().clone();
+        let scope = Arc::clone(app.scope());
         Self { app, scope, connection: Arc::default(), shutdown }
     }
 
@@ -89,7 +90,7 @@ impl Handler {
         &self,
         question: impl FnOnce(&[Arc<dyn Module>], &Scope) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let (app, scope) = (Arc::clone(&self.app), self.scope.clone());
+        let (app, scope) = (Arc::clone(&self.app), Arc::clone(&self.scope));
         let immutable = app.is_immutable();
         let work = move || question(app.modules(), &scope);
         blocking(immutable, work).await.map_err(|report| protocol_error(&report))
@@ -216,6 +217,11 @@ impl ServerHandler for Handler {
         let mut info = ServerConfig::new(capabilities)
             .with_server_info(Implementation::new(identity.name.clone(), identity.version.clone()));
         info.instructions.clone_from(&identity.instructions);
+        // An agent without tools is to know why.
+        if let Some(report) = self.app.session().and_then(Session::fault) {
+            let rest = identity.instructions.as_deref().unwrap_or_default();
+            info.instructions = Some(format!("{report}\n\n{rest}").trim_end().to_owned());
+        }
         info
     }
 
@@ -262,11 +268,13 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         self.answer("tools/list", async {
-            let entries = self.app.tools(&self.scope).collect();
+            let view = self.app.view().await;
+            let entries = self.app.tools(&view.scope).collect();
             let (entries, next) =
                 page::cut(entries, |entry| entry.name(), request, self.app.limits().page)?;
+            let tools = entries.into_iter();
             let tools =
-                entries.into_iter().map(|entry| entry.definition(&self.app).clone()).collect();
+                tools.map(|entry| entry.narrowed(&self.app, &view.scope).into_owned()).collect();
             let mut result = ListToolsResult::with_all_items(tools);
             (result.ttl_ms, result.cache_scope) = cache_hints(&context, self.app.is_immutable());
             result.next_cursor = next;
@@ -277,7 +285,8 @@ impl ServerHandler for Handler {
 
     /// For the HTTP transport, which holds headers that repeat an argument against the schema.
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
-        Some(self.app.tool(name, &self.scope)?.definition(&self.app).clone())
+        let scope = self.app.session().map_or_else(|| Arc::clone(&self.scope), |s| s.last().scope);
+        Some(self.app.tool(name, &scope)?.narrowed(&self.app, &scope).into_owned())
     }
 
     async fn call_tool(
@@ -286,14 +295,19 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         self.answer("tools/call", async {
-            let Some(entry) = self.app.tool(&request.name, &self.scope) else {
+            let view = self.app.view().await;
+            if let Some(report) = &view.closed {
+                return Err(protocol_error(report));
+            }
+            let Some(entry) = self.app.tool(&request.name, &view.scope) else {
                 return Err(unknown(
                     "tool",
                     &request.name,
-                    self.app.tools(&self.scope).map(tool::Entry::name),
+                    self.app.tools(&view.scope).map(tool::Entry::name),
                 ));
             };
-            tool::run(entry, Call { app: Arc::clone(&self.app), context }, request).await
+            let call = Call { app: Arc::clone(&self.app), session: view.context, context };
+            tool::run(entry, &view.scope, call, request).await
         })
         .await
     }

@@ -14,6 +14,7 @@ use rutter_base::root::{RelativePath, Root};
 use rutter_base::text::one_line;
 use rutter_base::watch::Mode;
 use rutter_board::StateFiles;
+use rutter_board::recipes::Recipes;
 use rutter_library::search::Boosts;
 use rutter_library::{Layout, Library, Source, SourceName};
 use rutter_process::guide::Guide;
@@ -22,9 +23,11 @@ use serde_saphyr::Spanned;
 
 use crate::app::{App, Identity, Limits, Parts, SearchSettings};
 use crate::config::{Config, Content};
+use crate::module::ModuleId;
 use crate::pack;
 use crate::profiles::Profile;
 use crate::scope::{Rule, Scope};
+use crate::session::{ContextFile, Session};
 use crate::settings::{Environment, Variable};
 
 /// What was asked for on the command line, as far as it decides what is served.
@@ -36,6 +39,8 @@ pub struct Request {
     pub profile: Option<Profile>,
     /// `--read-only`
     pub read_only: bool,
+    /// `--context`
+    pub context: Option<PathBuf>,
     /// `--search-…`
     pub search: crate::config::Search,
 }
@@ -53,6 +58,8 @@ pub struct Setup {
     pub config_file: Option<PathBuf>,
     /// Where each kind of content comes from, for a person.
     pub origins: Vec<Origin>,
+    /// The kinds of sessions that there are.
+    pub recipes: Arc<Recipes>,
     /// What is odd about the configuration, but no reason not to start.
     pub problems: Vec<Problem>,
     /// How changes of files are noticed.
@@ -111,31 +118,57 @@ impl Setup {
             folder: folder.to_owned(),
             origins: Vec::new(),
         };
+        let recipes = Recipes::with(&config.recipes);
+        let recipes = Arc::new(recipes.map_err(|error| draft.in_file(&error.into()))?);
+        let mut scope = profile.map(Profile::scope).unwrap_or_default();
+        if read_only {
+            scope = scope.and(&Scope::of(Rule::ReadOnly));
+        }
+        let scope = Arc::new(scope);
+        let board = draft.board(&config)?;
+        let named = request.context.as_deref();
+        let named = named.or_else(|| environment.get(Variable::CONTEXT).map(Path::new));
+        // The file in the board's folder is for those who see the board.
+        let shown = profile.is_none_or(|profile| profile.module() == ModuleId::Board);
+        let file = match (named, board.as_ref().filter(|_| shown)) {
+            (Some(path), _) => Some(ContextFile::named(folder, path)?),
+            (None, Some(board)) => Some(ContextFile::default_in(board)?),
+            (None, None) => None,
+        };
+        let session =
+            file.map(|file| Session::new(file, Arc::clone(&recipes), None, Arc::clone(&scope)));
         let parts = Parts {
             library: Some(Arc::new(Library::new(
                 draft.sources(config.content.as_deref(), profile)?,
             ))),
             guide: Some(Arc::new(draft.guide(&config, environment)?)),
             workflow: Some(Arc::new(draft.workflow(&config)?)),
-            state_files: draft.state_files(&config)?.map(Arc::new),
+            state_files: board.map(|root| Arc::new(StateFiles::new(root))),
             search: search(&request.search, environment, &config.search)?,
+            session,
         };
-        let mut scope = profile.map(Profile::scope).unwrap_or_default();
-        if read_only {
-            scope = scope.and(&Scope::of(Rule::ReadOnly));
-        }
         let identity = identity(profile, &config, parts.library.as_deref());
         let limits = limits(&config, &draft.file)?;
         let descriptions: BTreeMap<String, String> =
             config.tools.iter().map(|tool| (tool.name.clone(), tool.description.clone())).collect();
         let app = App::new(identity, scope, limits, parts, descriptions)
             .map_err(|report| draft.in_file(&report))?;
-        let problems = app.described_in_vain().map(|tool| {
-            let message = format!("`tools` describes `{}`, which is no tool here", one_line(tool));
+        let described = app.described_in_vain().map(|tool| ("tools", tool));
+        let allowed = recipes.own().flat_map(|recipe| {
+            let absent = recipe.tools.keys().filter(|tool| !app.has_tool(tool));
+            absent.map(|tool| ("recipes", tool.as_str()))
+        });
+        let problems = described.chain(allowed).map(|(key, tool)| {
+            let tool = one_line(tool);
+            let message = match key {
+                "tools" => format!("`tools` describes `{tool}`, which is no tool here"),
+                _ => format!("`recipes` allows `{tool}`, which is no tool here"),
+            };
             Problem::warning(draft.file.as_str(), message)
         });
         Ok(Self {
             problems: problems.collect(),
+            recipes: Arc::clone(&recipes),
             app: Arc::new(app),
             profile,
             read_only,
@@ -324,16 +357,16 @@ impl Draft {
         Ok(Workflow::deferred(pack::part("workflow"), file))
     }
 
-    fn state_files(&mut self, config: &Config) -> Result<Option<StateFiles>, Report> {
+    fn board(&mut self, config: &Config) -> Result<Option<Root>, Report> {
         if let Some(board) = &config.board {
             self.note("board", &board.path.value, Because::Configured);
-            return Ok(Some(StateFiles::new(self.open("board.path", &board.path)?)));
+            return Ok(Some(self.open("board.path", &board.path)?));
         }
         let found = Root::open(&self.folder.join(find::BOARD)).ok();
         if found.is_some() {
             self.note("board", find::BOARD, Because::Found);
         }
-        Ok(found.map(StateFiles::new))
+        Ok(found)
     }
 }
 

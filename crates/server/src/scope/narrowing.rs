@@ -50,8 +50,11 @@ impl<'a> Narrowing<'a> {
         if let Some(Value::Object(properties)) = schema.get_mut("properties") {
             properties.retain(|name, _| self.has(name));
             for (field, _, only) in self.targets() {
-                if let Some(Value::Object(property)) = properties.get_mut(field) {
-                    property.insert("enum".into(), only.into_iter().cloned().collect());
+                // No value at all is said by the refusal: clients choke on an empty choice.
+                if let (Some(Value::Object(property)), Some(only)) =
+                    (properties.get_mut(field), only)
+                {
+                    property.insert("enum".into(), json!([only]));
                 }
             }
         }
