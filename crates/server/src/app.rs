@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rutter_base::failure::{Kind, Problem, Report};
 use rutter_base::watch::{Mode, Watch};
-use rutter_board::StateFiles;
+use rutter_board::{Board, StateFiles};
 use rutter_library::Library;
 use rutter_library::search::Boosts;
 use rutter_process::guide::Guide;
@@ -78,6 +78,8 @@ pub struct Parts {
     pub workflow: Option<Arc<Workflow>>,
     /// Where the work is recorded.
     pub state_files: Option<Arc<StateFiles>>,
+    /// What is being done.
+    pub board: Option<Arc<Board>>,
     /// How documents are searched.
     pub search: SearchSettings,
     /// What the server runs in.
@@ -321,6 +323,11 @@ impl App {
     ) -> Result<T, Report> {
         let files = self.parts.state_files.clone().ok_or_else(|| off(ModuleId::Board))?;
         blocking(false, move || work(&files)).await
+    }
+
+    /// The board, if it is on.
+    pub fn board(&self) -> Result<&Arc<Board>, Report> {
+        self.parts.board.as_ref().ok_or_else(|| off(ModuleId::Board))
     }
 
     /// The stages of the process.

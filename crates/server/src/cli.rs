@@ -8,10 +8,11 @@ mod init;
 mod screen;
 mod search;
 mod serve;
+mod session;
 mod tools;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -34,6 +35,9 @@ use screen::Screen;
   rutter tools --profile acm          what an agent would see, and what it costs
   rutter doctor                       what is served, what is wrong, how to mend it")]
 struct Cli {
+    /// The project's folder [default: the working directory]
+    #[arg(short = 'C', long, global = true, value_name = "DIR")]
+    project: Option<PathBuf>,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -53,6 +57,8 @@ enum Verb {
     Check(check::Check),
     /// Show the tools that a session would see, and what they cost
     Tools(tools::Tools),
+    /// Prepare, start, list and end the sessions of agents
+    Session(session::Session),
     /// Say what is served, what is wrong and how to mend it
     Doctor(doctor::Doctor),
     /// Print the completion script of a shell
@@ -106,6 +112,15 @@ impl Serving {
     }
 }
 
+/// Waits for work that the board does.
+fn wait<T>(work: impl Future<Output = Result<T, Report>>) -> Result<T, Report> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| {
+        Report::new(Kind::Internal, format!("the program cannot start: {}", error.kind()))
+    })?;
+    runtime.block_on(work)
+}
+
 /// Where the command runs.
 struct Surroundings {
     folder: PathBuf,
@@ -113,14 +128,18 @@ struct Surroundings {
 }
 
 impl Surroundings {
-    fn look() -> Result<Self, Report> {
+    fn look(project: Option<&Path>) -> Result<Self, Report> {
         let unusable = |error: std::io::Error| {
             Report::new(
                 Kind::Invalid,
-                format!("the working directory cannot be used: {}", error.kind()),
+                match project {
+                    Some(_) => format!("the project's folder cannot be used: {}", error.kind()),
+                    None => format!("the working directory cannot be used: {}", error.kind()),
+                },
             )
         };
-        let folder = std::env::current_dir().map_err(unusable)?;
+        let here = std::env::current_dir().map_err(unusable)?;
+        let folder = project.map_or(here.clone(), |project| here.join(project));
         let environment = Environment::load(&Root::open(&folder).map_err(unusable)?)?;
         Ok(Self { folder, environment })
     }
@@ -143,13 +162,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(MISUSED));
         }
     };
-    let outcome = Surroundings::look().and_then(|surroundings| match cli.verb {
+    let outcome = Surroundings::look(cli.project.as_deref()).and_then(|surroundings| match cli.verb {
         Verb::Serve(verb) => verb.run(&surroundings),
         Verb::Init(verb) => verb.run(&surroundings, &mut Screen::stdout()),
         Verb::Search(verb) => verb.run(&surroundings, &mut Screen::stdout()),
         Verb::Eval(verb) => verb.run(&surroundings, &mut Screen::stdout()),
         Verb::Check(verb) => verb.run(&surroundings, &mut Screen::stdout()),
         Verb::Tools(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+        Verb::Session(verb) => verb.run(&surroundings, &mut Screen::stdout()),
         Verb::Doctor(verb) => Ok(verb.run(&surroundings, &mut Screen::stdout())),
         Verb::Completions(verb) => Ok(verb.run(&mut Cli::command(), &mut Screen::stdout())),
     });

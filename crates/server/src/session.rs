@@ -5,16 +5,21 @@
 //! narrowed by everything that it ever was.
 
 mod context;
+mod files;
+mod overrides;
+pub mod prepare;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use rutter_base::failure::Report;
+use rutter_board::Board;
 use rutter_board::recipes::Recipes;
 
 pub use context::{Context, ContextFile};
+pub use files::{Files, Prepared, is_name};
+use overrides::Overrides;
 
 use crate::scope::{Rule, Scope};
 
@@ -24,24 +29,16 @@ const LOOKS: u32 = 5;
 /// How long it takes between two looks.
 const BETWEEN: Duration = Duration::from_millis(20);
 
-/// The tools that a discipline takes away from every recipe.
-pub type Overrides =
-    dyn Fn(String) -> BoxFuture<'static, Result<BTreeSet<String>, Report>> + Send + Sync;
-
 /// The session that a server runs in.
+#[derive(Debug)]
 pub struct Session {
     file: ContextFile,
     recipes: Arc<Recipes>,
-    overrides: Option<Box<Overrides>>,
+    overrides: Option<Overrides>,
     state: Mutex<State>,
 }
 
-impl std::fmt::Debug for Session {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Session").field("file", &self.file).finish_non_exhaustive()
-    }
-}
-
+#[derive(Debug)]
 struct State {
     /// The text of the context that was understood last.
     text: Option<String>,
@@ -105,11 +102,12 @@ impl Session {
     pub fn new(
         file: ContextFile,
         recipes: Arc<Recipes>,
-        overrides: Option<Box<Overrides>>,
+        board: Option<Arc<Board>>,
         scope: Arc<Scope>,
     ) -> Self {
         let state =
             State { text: None, disabled: BTreeSet::new(), seen: false, view: View::of(scope) };
+        let overrides = board.map(Overrides::new);
         Self { file, recipes, overrides, state: Mutex::new(state) }
     }
 
@@ -191,7 +189,7 @@ impl Session {
     async fn disabled(&self, context: Option<&Context>) -> Result<BTreeSet<String>, Report> {
         let discipline = context.and_then(|context| context.discipline.as_ref());
         match (discipline, &self.overrides) {
-            (Some(discipline), Some(overrides)) => overrides(discipline.clone()).await,
+            (Some(discipline), Some(overrides)) => overrides.of(discipline).await,
             _ => Ok(BTreeSet::new()),
         }
     }

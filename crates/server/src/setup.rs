@@ -13,7 +13,7 @@ use rutter_base::failure::{Kind, Problem, Report};
 use rutter_base::root::{RelativePath, Root};
 use rutter_base::text::one_line;
 use rutter_base::watch::Mode;
-use rutter_board::StateFiles;
+use rutter_board::{Board, StateFiles};
 use rutter_board::recipes::Recipes;
 use rutter_library::search::Boosts;
 use rutter_library::{Layout, Library, Source, SourceName};
@@ -58,6 +58,8 @@ pub struct Setup {
     pub config_file: Option<PathBuf>,
     /// Where each kind of content comes from, for a person.
     pub origins: Vec<Origin>,
+    /// The folder of the board, if there is one.
+    pub board: Option<Root>,
     /// The kinds of sessions that there are.
     pub recipes: Arc<Recipes>,
     /// What is odd about the configuration, but no reason not to start.
@@ -135,15 +137,19 @@ impl Setup {
             (None, Some(board)) => Some(ContextFile::default_in(board)?),
             (None, None) => None,
         };
+        let store = board.as_ref().map(|root| {
+            Arc::new(Board::new(root, rutter_board::Options { read_only, ..Default::default() }))
+        });
         let session =
-            file.map(|file| Session::new(file, Arc::clone(&recipes), None, Arc::clone(&scope)));
+            file.map(|file| Session::new(file, Arc::clone(&recipes), store.clone(), Arc::clone(&scope)));
         let parts = Parts {
             library: Some(Arc::new(Library::new(
                 draft.sources(config.content.as_deref(), profile)?,
             ))),
             guide: Some(Arc::new(draft.guide(&config, environment)?)),
             workflow: Some(Arc::new(draft.workflow(&config)?)),
-            state_files: board.map(|root| Arc::new(StateFiles::new(root))),
+            state_files: board.clone().map(|root| Arc::new(StateFiles::new(root))),
+            board: store,
             search: search(&request.search, environment, &config.search)?,
             session,
         };
@@ -169,6 +175,7 @@ impl Setup {
         Ok(Self {
             problems: problems.collect(),
             recipes: Arc::clone(&recipes),
+            board,
             app: Arc::new(app),
             profile,
             read_only,

@@ -138,7 +138,7 @@ fn pretty(value: &Value) -> String {
 }
 
 /// How a client starts this program: by its name where the shell finds it, else by its path.
-fn command() -> String {
+pub(super) fn command() -> String {
     let on_path = std::env::var_os("PATH").is_some_and(|path| {
         std::env::split_paths(&path).any(|folder| folder.join("rutter").is_file())
     });
