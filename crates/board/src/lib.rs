@@ -8,6 +8,7 @@
 
 mod board;
 mod check;
+pub mod disciplines;
 mod error;
 mod journal;
 pub mod model;

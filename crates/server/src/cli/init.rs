@@ -1,5 +1,7 @@
 //! `rutter init`
 
+mod board;
+
 use std::path::Path;
 
 use clap::Args;
@@ -22,10 +24,13 @@ const MAX_FILE: u64 = 8 * 1024 * 1024;
 #[command(
     after_help = "Nothing that exists is overwritten: run it again after an update to get what is new.
 
-Example:
-  mkdir handbook && cd handbook && rutter init && rutter doctor"
+Examples:
+  mkdir handbook && cd handbook && rutter init && rutter doctor
+  rutter init --with board --title Shop --disciplines frontend,backend,testing"
 )]
 pub(super) struct Init {
+    #[command(flatten)]
+    board: board::WithBoard,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -61,7 +66,9 @@ impl Init {
         screen: &mut Screen,
     ) -> Result<u8, Report> {
         let root = Root::open(&surroundings.folder).map_err(|error| cannot_write(".", &error))?;
-        let mut done = Vec::new();
+        let made = self.board.run(&root)?.into_iter();
+        let mut done: Vec<Done> =
+            made.map(|(file, created)| Done { file, what: created.into() }).collect();
         for part in pack::PARTS {
             let pack = pack::part(part);
             for found in pack.walk(&["md", "yaml", "json"]).files {
