@@ -13,10 +13,13 @@ mod pack;
 mod prompts;
 mod protocol;
 mod reading;
+mod recipes;
 mod references;
 mod scopes;
 mod searching;
 mod server;
+mod session_files;
+mod sessions;
 
 /// A file of tests that nobody names here would never run.
 #[test]

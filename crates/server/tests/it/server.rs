@@ -46,6 +46,12 @@ impl Folder {
         self
     }
 
+    /// With a context file that is named on the command line.
+    pub(crate) fn context(mut self, path: &str) -> Self {
+        self.request.context = Some(path.into());
+        self
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
