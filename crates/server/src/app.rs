@@ -1,6 +1,7 @@
 //! `App`: everything a tool may use, shared by all connections.
 
 mod board;
+mod follow;
 mod knowledge;
 mod process;
 mod workflow;
@@ -11,7 +12,7 @@ use std::time::Duration;
 
 use rutter_base::failure::{Kind, Problem, Report};
 use rutter_base::watch::{Mode, Watch};
-use rutter_board::StateFiles;
+use rutter_board::{Board, StateFiles};
 use rutter_library::Library;
 use rutter_library::search::Boosts;
 use rutter_process::guide::Guide;
@@ -76,6 +77,8 @@ pub struct Parts {
     /// Prompts that follow each other.
     pub workflow: Option<Arc<Workflow>>,
     /// Where the work is recorded.
+    pub board: Option<Arc<Board>>,
+    /// The text files beside it.
     pub state_files: Option<Arc<StateFiles>>,
     /// How documents are searched.
     pub search: SearchSettings,
@@ -92,6 +95,8 @@ pub struct App {
     toolbox: OnceLock<BTreeMap<String, Entry>>,
     descriptions: BTreeMap<String, String>,
     changes: Changes,
+    /// Whether changes of the board are announced.
+    following: tokio::sync::OnceCell<()>,
     /// The problems that are in the log already.
     logged: Mutex<BTreeSet<String>>,
 }
@@ -121,8 +126,12 @@ impl App {
         if let Some(workflow) = &parts.workflow {
             modules.push(Arc::new(workflow::Prompts(Arc::clone(workflow))));
         }
-        if parts.state_files.is_some() {
-            modules.push(Arc::new(board::Board));
+        let shown = Subject::Resource { module: ModuleId::Board, uri: board::PROGRESS };
+        if let (Some(board), Some(files)) = (&parts.board, &parts.state_files)
+            // A profile that hides the board leaves its database alone.
+            && scope.admits(shown)
+        {
+            modules.push(Arc::new(board::Tasks::new(Arc::clone(board), Arc::clone(files))));
         }
         #[cfg(feature = "conformance")]
         modules.push(Arc::new(crate::conformance::Fixtures::default()));
@@ -139,6 +148,7 @@ impl App {
             toolbox,
             descriptions,
             changes,
+            following: tokio::sync::OnceCell::new(),
             logged: Mutex::default(),
         })
     }
@@ -292,6 +302,11 @@ impl App {
         let guide = self.parts.guide.clone().ok_or_else(|| off(ModuleId::Process))?;
         let immutable = guide.is_immutable();
         blocking(immutable, move || work(&guide)).await
+    }
+
+    /// The board, if it is on.
+    pub fn board(&self) -> Result<&Arc<Board>, Report> {
+        self.parts.board.as_ref().ok_or_else(|| off(ModuleId::Board))
     }
 
     /// Works with the board's files where that may block.

@@ -13,7 +13,7 @@ use rutter_base::failure::{Kind, Problem, Report};
 use rutter_base::root::{RelativePath, Root};
 use rutter_base::text::one_line;
 use rutter_base::watch::Mode;
-use rutter_board::StateFiles;
+use rutter_board::{Board, StateFiles};
 use rutter_library::search::Boosts;
 use rutter_library::{Layout, Library, Source, SourceName};
 use rutter_process::guide::Guide;
@@ -111,13 +111,16 @@ impl Setup {
             folder: folder.to_owned(),
             origins: Vec::new(),
         };
+        let board = draft.board(&config)?;
+        let options = rutter_board::Options { read_only, ..rutter_board::Options::default() };
         let parts = Parts {
             library: Some(Arc::new(Library::new(
                 draft.sources(config.content.as_deref(), profile)?,
             ))),
             guide: Some(Arc::new(draft.guide(&config, environment)?)),
             workflow: Some(Arc::new(draft.workflow(&config)?)),
-            state_files: draft.state_files(&config)?.map(Arc::new),
+            board: board.as_ref().map(|root| Arc::new(Board::new(root, options))),
+            state_files: board.map(|root| Arc::new(StateFiles::new(root))),
             search: search(&request.search, environment, &config.search)?,
         };
         let mut scope = profile.map(Profile::scope).unwrap_or_default();
@@ -324,16 +327,16 @@ impl Draft {
         Ok(Workflow::deferred(pack::part("workflow"), file))
     }
 
-    fn state_files(&mut self, config: &Config) -> Result<Option<StateFiles>, Report> {
+    fn board(&mut self, config: &Config) -> Result<Option<Root>, Report> {
         if let Some(board) = &config.board {
             self.note("board", &board.path.value, Because::Configured);
-            return Ok(Some(StateFiles::new(self.open("board.path", &board.path)?)));
+            return Ok(Some(self.open("board.path", &board.path)?));
         }
         let found = Root::open(&self.folder.join(find::BOARD)).ok();
         if found.is_some() {
             self.note("board", find::BOARD, Because::Found);
         }
-        Ok(found.map(StateFiles::new))
+        Ok(found)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use rutter_board::{
     Action, Actor, Entity, Follower, Happened, LogFilter, NewComment, Status, TaskId, TaskPatch,
+    Touched,
 };
 use serde_json::json;
 
@@ -119,7 +120,7 @@ async fn a_change_of_any_process_is_noticed() {
     project.set_task_status(&actor(), id, Status::Done).await.unwrap();
     assert_eq!(
         project.happened(&mut follower).await.unwrap(),
-        Happened::Records(vec![(Entity::Task, "1".into())])
+        Happened::Records(vec![Touched { entity: Entity::Task, record: "1".into(), listed: true }])
     );
     assert_eq!(project.happened(&mut follower).await.unwrap(), Happened::Nothing);
     sqlite(&project.database(), "update tasks set title = 'other'");
