@@ -23,7 +23,7 @@ use crate::store::{Integrity, Options, Store};
 
 pub use crate::rules::claims::Claim;
 pub use exchange::Imported;
-pub use follow::{Follower, Happened};
+pub use follow::{Follower, Happened, Touched};
 
 type Done<T = ()> = Result<T, BoardError>;
 
@@ -82,6 +82,12 @@ impl Board {
     /// A task with its comments.
     pub async fn task(&self, id: TaskId) -> Done<Task> {
         self.store.read(|read| Box::pin(tasks::get(read, id))).await
+    }
+
+    /// The ids that begin with these digits, the first hundred and one.
+    pub async fn task_ids(&self, digits: &str) -> Done<Vec<TaskId>> {
+        let digits = digits.to_owned();
+        self.store.read(|read| Box::pin(async move { lists::ids(read, &digits).await })).await
     }
 
     /// Creates a task.

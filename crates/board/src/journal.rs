@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
+use crate::board::Touched;
 use crate::error::BoardError;
 use crate::model::{Action, Actor, Change, Entity};
 use crate::store::Write;
@@ -162,14 +163,19 @@ pub(crate) async fn last(connection: &mut AnyConnection) -> Result<i64, BoardErr
 pub(crate) async fn since(
     connection: &mut AnyConnection,
     id: i64,
-) -> Result<Vec<(Entity, String)>, BoardError> {
+) -> Result<Vec<Touched>, BoardError> {
     let rows = sqlx::query(
-        "select entity, record from journal where id > $1 group by entity, record order by min(id)",
+        "select entity, record, max(case when action = 'update' then 0 else 1 end) as listed \
+         from journal where id > $1 group by entity, record order by min(id)",
     )
     .bind(id)
     .fetch_all(connection)
     .await?;
-    rows.iter().map(|row| Ok((entity(row)?, row.try_get("record")?))).collect()
+    let touched = |row: &AnyRow| {
+        let listed: i64 = row.try_get("listed")?;
+        Ok(Touched { entity: entity(row)?, record: row.try_get("record")?, listed: listed > 0 })
+    };
+    rows.iter().map(touched).collect()
 }
 
 fn entity(row: &AnyRow) -> Result<Entity, BoardError> {

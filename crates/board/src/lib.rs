@@ -18,7 +18,7 @@ mod rules;
 mod state_files;
 mod store;
 
-pub use board::{Board, Claim, Follower, Happened, Imported};
+pub use board::{Board, Claim, Follower, Happened, Imported, Touched};
 pub use error::BoardError;
 pub use journal::LogFilter;
 pub use model::*;

@@ -98,6 +98,12 @@ impl Store {
         Ok(Root::open(folder)?)
     }
 
+    /// Whether there is a file.
+    pub(crate) fn exists(&self) -> bool {
+        let file = RelativePath::new(FILE);
+        self.root().is_ok_and(|root| file.is_ok_and(|file| root.stamp(&file).is_ok()))
+    }
+
     /// Does `work` in one transaction that is on disk when this returns, or not at all.
     ///
     /// When the caller goes away in between, the connection is dropped with the transaction.

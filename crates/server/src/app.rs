@@ -1,6 +1,7 @@
 //! `App`: everything a tool may use, shared by all connections.
 
 mod board;
+mod follow;
 mod knowledge;
 mod process;
 mod workflow;
@@ -77,13 +78,13 @@ pub struct Parts {
     /// Prompts that follow each other.
     pub workflow: Option<Arc<Workflow>>,
     /// Where the work is recorded.
-    pub state_files: Option<Arc<StateFiles>>,
-    /// What is being done.
     pub board: Option<Arc<Board>>,
+    /// The text files beside it.
+    pub state_files: Option<Arc<StateFiles>>,
     /// How documents are searched.
     pub search: SearchSettings,
     /// What the server runs in.
-    pub session: Option<Session>,
+    pub session: Option<Arc<Session>>,
 }
 
 /// Everything a tool may use.
@@ -97,6 +98,8 @@ pub struct App {
     toolbox: OnceLock<BTreeMap<String, Entry>>,
     descriptions: BTreeMap<String, String>,
     changes: Changes,
+    /// Whether changes of the board are announced.
+    following: tokio::sync::OnceCell<()>,
     /// The problems that are in the log already.
     logged: Mutex<BTreeSet<String>>,
 }
@@ -126,8 +129,16 @@ impl App {
         if let Some(workflow) = &parts.workflow {
             modules.push(Arc::new(workflow::Prompts(Arc::clone(workflow))));
         }
-        if parts.state_files.is_some() {
-            modules.push(Arc::new(board::Board));
+        let shown = Subject::Resource { module: ModuleId::Board, uri: board::PROGRESS };
+        if let (Some(board), Some(files)) = (&parts.board, &parts.state_files)
+            // A profile that hides the board leaves its database alone.
+            && scope.admits(shown)
+        {
+            modules.push(Arc::new(board::Tasks::new(
+                Arc::clone(board),
+                Arc::clone(files),
+                parts.session.clone(),
+            )));
         }
         #[cfg(feature = "conformance")]
         modules.push(Arc::new(crate::conformance::Fixtures::default()));
@@ -144,6 +155,7 @@ impl App {
             toolbox,
             descriptions,
             changes,
+            following: tokio::sync::OnceCell::new(),
             logged: Mutex::default(),
         })
     }
@@ -161,16 +173,20 @@ impl App {
     /// What a caller may see now: what its session leaves of that.
     pub async fn view(&self) -> View {
         let Some(session) = &self.parts.session else { return View::of(Arc::clone(&self.scope)) };
+        let before = session.last().context;
         let (view, shrunk) = session.look().await;
         if shrunk {
             self.changes.announce(Change::Tools);
+        }
+        if before.is_some() && before != view.context {
+            self.changes.announce(Change::Resource(board::SESSION.to_owned()));
         }
         view
     }
 
     /// The session that the server runs in, if there can be one.
     pub fn session(&self) -> Option<&Session> {
-        self.parts.session.as_ref()
+        self.parts.session.as_deref()
     }
 
     /// What bounds every answer.

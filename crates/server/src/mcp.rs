@@ -67,6 +67,11 @@ impl Connection {
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).contains(uri)
     }
 
+    fn subscribed_below(&self, before: &str) -> Vec<String> {
+        let subscriptions = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
+        subscriptions.iter().filter(|uri| uri.starts_with(before)).cloned().collect()
+    }
+
     fn level(&self) -> Option<LoggingLevel> {
         *self.level.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -94,6 +99,18 @@ impl Handler {
         let immutable = app.is_immutable();
         let work = move || question(app.modules(), &scope);
         blocking(immutable, work).await.map_err(|report| protocol_error(&report))
+    }
+
+    /// Whether there is a resource, listed or not, for this caller.
+    async fn can_read(&self, uri: &str) -> Result<bool, ErrorData> {
+        let uri = uri.to_owned();
+        self.ask(move |modules, scope| {
+            let mut visible = modules.iter().filter(|module| {
+                scope.admits(Subject::Resource { module: module.id(), uri: &uri })
+            });
+            visible.any(|module| module.read(&uri, 0).is_some_and(|answer| answer.is_ok()))
+        })
+        .await
     }
 
     async fn visible_resources(&self) -> Result<Vec<Resource>, ErrorData> {
@@ -269,6 +286,9 @@ impl ServerHandler for Handler {
     ) -> Result<ListToolsResult, ErrorData> {
         self.answer("tools/list", async {
             let view = self.app.view().await;
+            if view.context.is_some() {
+                self.app.follow_board().await;
+            }
             let entries = self.app.tools(&view.scope).collect();
             let (entries, next) =
                 page::cut(entries, |entry| entry.name(), request, self.app.limits().page)?;
@@ -318,6 +338,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         self.answer("resources/list", async {
+            self.app.follow_board().await;
             let resources = self.visible_resources().await?;
             let (resources, next) = page::cut(
                 resources,
@@ -486,8 +507,15 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         self.answer("resources/subscribe", async {
-            let resources = self.visible_resources().await?;
-            if !resources.iter().any(|resource| resource.uri == request.uri) {
+            let there = if App::is_of_board(&request.uri) {
+                // Tasks are there without being listed.
+                self.app.follow_board().await;
+                self.can_read(&request.uri).await?
+            } else {
+                let resources = self.visible_resources().await?;
+                resources.iter().any(|resource| resource.uri == request.uri)
+            };
+            if !there {
                 return Err(resource_not_found(&request.uri, &context));
             }
             let mut subscriptions =
@@ -529,6 +557,13 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let wanted = subscription.accepted();
+        let resources = wanted.resource_subscriptions.iter().flatten();
+        if wanted.resources_list_changed == Some(true)
+            || resources.into_iter().any(|uri| App::is_of_board(uri))
+        {
+            self.app.follow_board().await;
+        }
         forward::to_stream(self, subscription).await;
         Ok(())
     }

@@ -89,7 +89,7 @@ enum Found {
 }
 
 impl Found {
-    fn context(&self) -> Option<&Context> {
+    fn context(&self) -> Option<&Arc<Context>> {
         match self {
             Self::Nothing => None,
             Self::Same(context) | Self::New { context, .. } => Some(context),
@@ -114,6 +114,11 @@ impl Session {
     /// What the session was when it was last looked at.
     pub fn last(&self) -> View {
         self.state().view.clone()
+    }
+
+    /// What the session is for, as its file says now; `None` without a context that can be followed.
+    pub fn context(&self) -> Option<Arc<Context>> {
+        self.find().ok().and_then(|found| found.context().cloned())
     }
 
     /// Why the session has no tools, as far as its file says; without asking the board.
@@ -144,7 +149,7 @@ impl Session {
                 return state.show(&before);
             }
         };
-        match self.disabled(found.context()).await {
+        match self.disabled(found.context().map(Arc::as_ref)).await {
             Ok(disabled) => {
                 let mut state = self.state();
                 state.follow(found, &disabled);

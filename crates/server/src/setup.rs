@@ -13,8 +13,8 @@ use rutter_base::failure::{Kind, Problem, Report};
 use rutter_base::root::{RelativePath, Root};
 use rutter_base::text::one_line;
 use rutter_base::watch::Mode;
-use rutter_board::{Board, StateFiles};
 use rutter_board::recipes::Recipes;
+use rutter_board::{Board, StateFiles};
 use rutter_library::search::Boosts;
 use rutter_library::{Layout, Library, Source, SourceName};
 use rutter_process::guide::Guide;
@@ -128,20 +128,13 @@ impl Setup {
         }
         let scope = Arc::new(scope);
         let board = draft.board(&config)?;
-        let named = request.context.as_deref();
-        let named = named.or_else(|| environment.get(Variable::CONTEXT).map(Path::new));
-        // The file in the board's folder is for those who see the board.
-        let shown = profile.is_none_or(|profile| profile.module() == ModuleId::Board);
-        let file = match (named, board.as_ref().filter(|_| shown)) {
-            (Some(path), _) => Some(ContextFile::named(folder, path)?),
-            (None, Some(board)) => Some(ContextFile::default_in(board)?),
-            (None, None) => None,
-        };
+        let file = context_file(request, environment, folder, board.as_ref(), profile)?;
         let store = board.as_ref().map(|root| {
             Arc::new(Board::new(root, rutter_board::Options { read_only, ..Default::default() }))
         });
-        let session =
-            file.map(|file| Session::new(file, Arc::clone(&recipes), store.clone(), Arc::clone(&scope)));
+        let session = file.map(|file| {
+            Arc::new(Session::new(file, Arc::clone(&recipes), store.clone(), Arc::clone(&scope)))
+        });
         let parts = Parts {
             library: Some(Arc::new(Library::new(
                 draft.sources(config.content.as_deref(), profile)?,
@@ -159,21 +152,8 @@ impl Setup {
             config.tools.iter().map(|tool| (tool.name.clone(), tool.description.clone())).collect();
         let app = App::new(identity, scope, limits, parts, descriptions)
             .map_err(|report| draft.in_file(&report))?;
-        let described = app.described_in_vain().map(|tool| ("tools", tool));
-        let allowed = recipes.own().flat_map(|recipe| {
-            let absent = recipe.tools.keys().filter(|tool| !app.has_tool(tool));
-            absent.map(|tool| ("recipes", tool.as_str()))
-        });
-        let problems = described.chain(allowed).map(|(key, tool)| {
-            let tool = one_line(tool);
-            let message = match key {
-                "tools" => format!("`tools` describes `{tool}`, which is no tool here"),
-                _ => format!("`recipes` allows `{tool}`, which is no tool here"),
-            };
-            Problem::warning(draft.file.as_str(), message)
-        });
         Ok(Self {
-            problems: problems.collect(),
+            problems: named_in_vain(&app, &recipes, &draft.file),
             recipes: Arc::clone(&recipes),
             board,
             app: Arc::new(app),
@@ -185,6 +165,36 @@ impl Setup {
             http: config.http,
         })
     }
+}
+
+/// The tools that the configuration names and that are not there.
+fn named_in_vain(app: &App, recipes: &Recipes, file: &str) -> Vec<Problem> {
+    let described = app.described_in_vain().map(|tool| ("`tools` describes", tool));
+    let allowed = recipes.own().flat_map(|recipe| {
+        let absent = recipe.tools.keys().filter(|tool| !app.has_tool(tool));
+        absent.map(|tool| ("`recipes` allows", tool.as_str()))
+    });
+    let problem = |(what, tool)| {
+        Problem::warning(file, format!("{what} `{}`, which is no tool here", one_line(tool)))
+    };
+    described.chain(allowed).map(problem).collect()
+}
+
+/// Where the context of the session is: the file that was named, or the one in the board's
+/// folder, which is for those who see the board.
+fn context_file(
+    request: &Request,
+    environment: &Environment,
+    folder: &Path,
+    board: Option<&Root>,
+    profile: Option<Profile>,
+) -> Result<Option<ContextFile>, Report> {
+    let named = request.context.as_deref();
+    if let Some(path) = named.or_else(|| environment.get(Variable::CONTEXT).map(Path::new)) {
+        return ContextFile::named(folder, path).map(Some);
+    }
+    let shown = profile.is_none_or(|profile| profile.module() == ModuleId::Board);
+    board.filter(|_| shown).map(ContextFile::default_in).transpose()
 }
 
 /// What is known while the parts are put together.

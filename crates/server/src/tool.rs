@@ -35,6 +35,11 @@ pub enum Effect {
     Reads,
     /// It adds; what was there stays.
     Adds,
+    /// It gives something another value: doing it again changes nothing more, and what was
+    /// there before can be brought back.
+    Changes,
+    /// It takes something away.
+    Deletes,
 }
 
 impl Effect {
@@ -44,6 +49,8 @@ impl Effect {
         match self {
             Self::Reads => annotations,
             Self::Adds => annotations.destructive(false).idempotent(false),
+            Self::Changes => annotations.destructive(false).idempotent(true),
+            Self::Deletes => annotations.destructive(true).idempotent(true),
         }
     }
 }

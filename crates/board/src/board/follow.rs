@@ -12,9 +12,20 @@ pub enum Happened {
     /// Nothing.
     Nothing,
     /// These records, each once, oldest change first.
-    Records(Vec<(Entity, String)>),
+    Records(Vec<Touched>),
     /// Something that the journal does not tell: another program wrote, or another file is there.
     Anything,
+}
+
+/// A record that was changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Touched {
+    /// What kind of record.
+    pub entity: Entity,
+    /// Which one.
+    pub record: String,
+    /// Whether it came to be or went, so that lists are different as well.
+    pub listed: bool,
 }
 
 /// Remembers what was seen.
@@ -26,6 +37,11 @@ pub struct Follower {
 }
 
 impl Board {
+    /// Whether there is a database yet; asking anything else of the board begins one.
+    pub fn exists(&self) -> bool {
+        self.store.exists()
+    }
+
     /// What was changed since `follower` asked last; nothing when it asks for the first time.
     ///
     /// While nothing changes this costs one look at a number in shared memory.

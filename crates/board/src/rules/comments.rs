@@ -34,8 +34,13 @@ pub(crate) async fn add(write: &mut Write, new: NewComment) -> Result<Comment, B
         updated: None,
     };
     insert(&mut write.connection, &comment).await?;
-    write.created(Entity::Comment, comment.id, &comment).await?;
+    write.created(Entity::Comment, record(&comment), &comment).await?;
     Ok(comment)
+}
+
+/// What the journal calls a comment: the task is told with it, because its record shows it.
+pub(crate) fn record(comment: &Comment) -> String {
+    format!("{}/{}", comment.task_id, comment.id)
 }
 
 pub(crate) async fn insert(
@@ -86,7 +91,7 @@ pub(crate) async fn update(
     }
     let comment = Comment { body, updated: Some(write.now.clone()), ..before.clone() };
     store(&mut write.connection, &comment).await?;
-    write.updated(Entity::Comment, id, &before, &comment).await?;
+    write.updated(Entity::Comment, record(&comment), &before, &comment).await?;
     Ok(comment)
 }
 
@@ -115,5 +120,5 @@ pub(crate) async fn delete(
         .execute(&mut write.connection)
         .await?;
     retire_number(&mut write.connection, "comment", id.0).await?;
-    write.deleted(Entity::Comment, id, &comment).await
+    write.deleted(Entity::Comment, record(&comment), &comment).await
 }

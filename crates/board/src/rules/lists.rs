@@ -180,6 +180,20 @@ pub(crate) async fn ready(
     Ok(entries)
 }
 
+/// The ids that begin with these digits.
+pub(crate) async fn ids(
+    connection: &mut AnyConnection,
+    digits: &str,
+) -> Result<Vec<TaskId>, BoardError> {
+    let ids: Vec<i64> = sqlx::query_scalar(
+        "select id from tasks where cast(id as text) like $1 escape '\\' order by id limit 101",
+    )
+    .bind(format!("{}%", escaped(digits)))
+    .fetch_all(connection)
+    .await?;
+    Ok(ids.into_iter().map(TaskId).collect())
+}
+
 /// Features in order of name.
 pub(crate) async fn features(
     connection: &mut AnyConnection,

@@ -107,7 +107,7 @@ async fn revive(write: &mut Write, change: &Change) -> Result<(), BoardError> {
                 return Err(there());
             }
             comments::insert(&mut write.connection, &comment).await?;
-            write.created(Entity::Comment, comment.id, &comment).await
+            write.created(Entity::Comment, comments::record(&comment), &comment).await
         }
         Entity::Feature => {
             let feature: Feature = record(change.before.as_ref())?;
@@ -151,7 +151,7 @@ async fn unchange(write: &mut Write, change: &Change) -> Result<(), BoardError> 
             let now = crate::rows::comment(&row.ok_or_else(|| BoardError::no_comment(id))?)?;
             let comment: Comment = reverted(&now, change, &[])?;
             comments::store(&mut write.connection, &comment).await?;
-            write.updated(Entity::Comment, id, &now, &comment).await
+            write.updated(Entity::Comment, comments::record(&comment), &now, &comment).await
         }
         Entity::Feature => {
             let now = features::get(&mut write.connection, &change.record).await?;
@@ -207,9 +207,12 @@ fn record<T: DeserializeOwned>(state: Option<&Value>) -> Result<T, BoardError> {
         .ok_or_else(|| BoardError::Damaged("a row of the journal cannot be read".into()))
 }
 
+/// The id of a task, or of a comment, which stands after its task's.
 fn number(change: &Change) -> Result<i64, BoardError> {
-    change
-        .record
+    let record = change.record.as_str();
+    record
+        .rsplit_once('/')
+        .map_or(record, |(_, comment)| comment)
         .parse()
         .map_err(|_| BoardError::Damaged("a row of the journal cannot be read".into()))
 }

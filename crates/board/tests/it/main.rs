@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
 mod claims;
+mod crash;
 mod exchange;
 mod files;
 mod hostile;

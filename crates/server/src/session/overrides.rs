@@ -28,12 +28,13 @@ impl Overrides {
 
     /// The tools that a discipline takes away; none when there is no such discipline.
     pub(super) async fn of(&self, discipline: &str) -> Result<BTreeSet<String>, Report> {
+        // Looking at what is allowed begins no board.
+        if !self.board.exists() {
+            return Ok(BTreeSet::new());
+        }
         let mut seen = self.seen.lock().await;
         // In this order: what changes while the discipline is read is seen the next time.
-        let happened = match self.board.happened(&mut seen.follower).await {
-            Err(BoardError::Absent) => return Ok(BTreeSet::new()),
-            happened => happened?,
-        };
+        let happened = self.board.happened(&mut seen.follower).await?;
         if happened != Happened::Nothing || seen.discipline.as_deref() != Some(discipline) {
             // Until it was read, what was known before is not known to be true.
             seen.discipline = None;

@@ -13,16 +13,13 @@ use crate::tool::Entry;
 
 /// All tools that are always there.
 pub fn table() -> Vec<Entry> {
-    vec![
+    let mut table = vec![
         // knowledge
         Entry::of::<knowledge::Read>(),
         Entry::of::<search::Search>(),
         // process
         Entry::of::<process::GetStage>(),
-        // board
-        Entry::of::<board::AppendLearning>(),
-        Entry::of::<board::AppendProgress>(),
-        Entry::of::<board::ReadLearnings>(),
-        Entry::of::<board::ReadProgress>(),
-    ]
+    ];
+    table.extend(board::table());
+    table
 }

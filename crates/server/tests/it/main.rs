@@ -5,6 +5,8 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
 mod binary;
+mod board;
+mod board_resources;
 mod changes;
 mod definitions;
 mod errors;
