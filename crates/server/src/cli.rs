@@ -162,17 +162,18 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(MISUSED));
         }
     };
-    let outcome = Surroundings::look(cli.project.as_deref()).and_then(|surroundings| match cli.verb {
-        Verb::Serve(verb) => verb.run(&surroundings),
-        Verb::Init(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-        Verb::Search(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-        Verb::Eval(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-        Verb::Check(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-        Verb::Tools(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-        Verb::Session(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-        Verb::Doctor(verb) => Ok(verb.run(&surroundings, &mut Screen::stdout())),
-        Verb::Completions(verb) => Ok(verb.run(&mut Cli::command(), &mut Screen::stdout())),
-    });
+    let outcome =
+        Surroundings::look(cli.project.as_deref()).and_then(|surroundings| match cli.verb {
+            Verb::Serve(verb) => verb.run(&surroundings),
+            Verb::Init(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Search(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Eval(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Check(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Tools(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Session(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Doctor(verb) => Ok(verb.run(&surroundings, &mut Screen::stdout())),
+            Verb::Completions(verb) => Ok(verb.run(&mut Cli::command(), &mut Screen::stdout())),
+        });
     match outcome {
         Ok(code) => ExitCode::from(code),
         Err(report) => {

@@ -6,8 +6,8 @@ use rmcp::model::{ReadResourceResult, Reference, Resource, ResourceContents, Res
 use rutter_base::failure::{Kind, Report};
 use rutter_base::text;
 use rutter_board::{
-    Board, BoardError, Discipline, Entity, Feature, PageRequest, StateFile, StateFiles, Task, TaskId,
-    Touched,
+    Board, BoardError, Discipline, Entity, Feature, PageRequest, StateFile, StateFiles, Task,
+    TaskId, Touched,
 };
 use serde::Serialize;
 

@@ -77,7 +77,8 @@ impl App {
         // A session's own resource shows what it is about.
         let own = self.session().and_then(Session::context);
         let own = own.map(|context| board::uris_of(&context)).unwrap_or_default();
-        let touched = |change: &Change| matches!(change, Change::Resource(uri) if own.contains(uri));
+        let touched =
+            |change: &Change| matches!(change, Change::Resource(uri) if own.contains(uri));
         if changes.iter().any(touched) {
             changes.push(Change::Resource(board::SESSION.to_owned()));
         }

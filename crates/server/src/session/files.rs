@@ -138,8 +138,9 @@ fn is_absent(error: &std::io::Error) -> bool {
 
 fn pretty(value: &impl serde::Serialize) -> Result<String, Report> {
     let text = serde_json::to_string_pretty(value);
-    text.map(|text| text + "\n")
-        .map_err(|error| Report::new(Kind::Internal, "the session cannot be written").because(&error))
+    text.map(|text| text + "\n").map_err(|error| {
+        Report::new(Kind::Internal, "the session cannot be written").because(&error)
+    })
 }
 
 fn cannot_write(path: &RelativePath, error: &std::io::Error) -> Report {

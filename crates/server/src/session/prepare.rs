@@ -109,7 +109,8 @@ pub async fn prepare(
 
 /// That there is nothing to prepare sessions for.
 pub fn no_board() -> Report {
-    Report::new(Kind::NotFound, "there is no board here").hint("make one with `rutter init --with board`")
+    Report::new(Kind::NotFound, "there is no board here")
+        .hint("make one with `rutter init --with board`")
 }
 
 /// What the session is for, and the record of its discipline.
@@ -123,8 +124,10 @@ async fn context(
         Some(id) => Some(board.task(TaskId(id)).await?),
         None => None,
     };
-    let of_task = |of: fn(&rutter_board::Task) -> &str| task.as_ref().map(|task| of(task).to_owned());
-    let discipline = purpose.discipline.clone().or_else(|| of_task(|task| task.discipline.as_str()));
+    let of_task =
+        |of: fn(&rutter_board::Task) -> &str| task.as_ref().map(|task| of(task).to_owned());
+    let discipline =
+        purpose.discipline.clone().or_else(|| of_task(|task| task.discipline.as_str()));
     let discipline = match discipline {
         Some(name) => Some(board.discipline(&name).await?),
         None => None,

@@ -103,10 +103,12 @@ async fn a_review_changes_priority_and_description_of_a_task_alone() {
 
     let call = |arguments: Value| json!({"name": "update_task", "arguments": arguments});
     for field in ["title", "tags", "no_such_field"] {
-        let (code, message) =
-            client.error("tools/call", call(json!({"id": 1, field: "x"}))).await;
+        let (code, message) = client.error("tools/call", call(json!({"id": 1, field: "x"}))).await;
         assert_eq!(code, -32602);
-        assert!(message.starts_with(&format!("/{field}: unknown argument; expected `id`")), "{message}");
+        assert!(
+            message.starts_with(&format!("/{field}: unknown argument; expected `id`")),
+            "{message}"
+        );
         assert!(!message.contains("acceptance_criteria"), "{message}");
     }
     let (text, failed) = client.tool("update_task", json!({"id": 1, "priority": "high"})).await;
@@ -183,7 +185,8 @@ async fn the_recipe_decides_whatever_the_files_own_list_says() {
     let context = json!({"recipe": "discuss", "discipline": "frontend", "disabled_tools": []});
     let mut client = session(&context).connect().await;
     assert_eq!(tool_names(&mut client).await.len(), 4);
-    let context = json!({"recipe": "discuss", "disabled_tools": ["get_discipline", "no_such_tool"]});
+    let context =
+        json!({"recipe": "discuss", "disabled_tools": ["get_discipline", "no_such_tool"]});
     let mut client = session(&context).connect().await;
     assert_eq!(
         tool_names(&mut client).await,

@@ -3,6 +3,10 @@
 
 use std::os::unix::fs::symlink;
 
+use rutter_base::root::Root;
+use rutter_board::{
+    Actor, Board, DisciplinePatch, LogFilter, Options, Status, TaskId, ToolOverrides,
+};
 use serde_json::{Value, json};
 
 use crate::recipes::{furnish, session, tool_names};
@@ -12,6 +16,12 @@ const CONTEXT: &str = ".ralph/mcp/sessions/one.json";
 
 fn board() -> Folder {
     Folder::with(&[(".ralph/.keep", "")])
+}
+
+/// The board itself, as another process has it.
+fn direct(client: &Client) -> Board {
+    let root = Root::open(&client.folder.path().join(".ralph")).unwrap();
+    Board::new(&root, Options::default())
 }
 
 /// A server that runs in a named session with this context.
@@ -109,7 +119,9 @@ async fn an_agent_without_tools_is_told_why_when_it_connects() {
     let result = client.result("initialize", opening).await;
     let instructions = result["instructions"].as_str().unwrap();
     assert!(
-        instructions.starts_with("this session has no tools: the context file `no/such/file.json` is missing; prepare"),
+        instructions.starts_with(
+            "this session has no tools: the context file `no/such/file.json` is missing; prepare"
+        ),
         "{instructions}"
     );
 }
@@ -190,20 +202,23 @@ async fn a_discipline_takes_tools_away_while_its_sessions_run() {
     folder.write(".ralph/mcp/context.json", r#"{"recipe": "yap", "discipline": "frontend"}"#);
     let mut client = folder.connect().await;
     assert_eq!(tool_names(&mut client).await.len(), 8);
-    let mut other = client.other(board()).await;
-    let disable = |tools: &[&str]| {
-        json!({"name": "frontend", "mcp_tool_overrides": {"additional_disabled": tools}})
+    let other = direct(&client);
+    let disable = async |tools: &[&str]| {
+        let additional_disabled = tools.iter().map(|&tool| tool.to_owned()).collect();
+        let mcp_tool_overrides = Some(ToolOverrides { additional_disabled });
+        let fields = DisciplinePatch { mcp_tool_overrides, ..DisciplinePatch::default() };
+        other.update_discipline(&Actor::of("test"), "frontend", fields).await.unwrap();
     };
-    let (text, failed) =
-        other.tool("update_discipline", disable(&["create_task", "set_task_status"])).await;
-    assert!(!failed, "{text}");
+    disable(&["create_task", "set_task_status"]).await;
     let call = json!({"name": "create_task", "arguments": {}});
     let (code, message) = client.error("tools/call", call).await;
     assert_eq!((code, message.starts_with("unknown tool `create_task`")), (-32602, true));
     assert_eq!(tool_names(&mut client).await.len(), 6);
     // What the discipline allows again, a running session does not get back, but a new one does.
-    assert!(!other.tool("update_discipline", disable(&[])).await.1);
+    disable(&[]).await;
     assert_eq!(tool_names(&mut client).await.len(), 6);
+    let mut new = client.other(board()).await;
+    assert_eq!(tool_names(&mut new).await.len(), 8);
 }
 
 #[tokio::test]
@@ -236,18 +251,17 @@ async fn two_sessions_at_once_see_their_own_context() {
 #[tokio::test]
 async fn the_journal_knows_the_session() {
     let folder = furnish(board()).await;
-    let context = json!({"session_id": "s-1", "recipe": "task_execution", "discipline": "frontend"});
+    let context =
+        json!({"session_id": "s-1", "recipe": "task_execution", "discipline": "frontend"});
     folder.write(".ralph/mcp/context.json", context.to_string());
     let mut client = folder.connect().await;
     let (text, failed) =
         client.tool("set_task_status", json!({"id": 1, "status": "in_progress"})).await;
     assert!(!failed, "{text}");
-    let root = rutter_base::root::Root::open(&client.folder.path().join(".ralph")).unwrap();
-    let board = rutter_board::Board::new(&root, rutter_board::Options::default());
-    let log = board.log(rutter_board::LogFilter::default(), 1).await.unwrap();
+    let log = direct(&client).log(LogFilter::default(), 1).await.unwrap();
     assert_eq!(
         log[0].actor,
-        rutter_board::Actor {
+        Actor {
             session: Some("s-1".into()),
             recipe: Some("task_execution".into()),
             discipline: Some("frontend".into()),
@@ -276,15 +290,8 @@ async fn a_session_can_read_what_it_is_about() {
 
     // Whoever follows it hears of a change of what it is about.
     client.result("resources/subscribe", json!({"uri": "ralph://session"})).await;
-    let mut other = client.other(board().context("none.json")).await;
-    assert!(tool_names(&mut other).await.is_empty());
-    let root = rutter_base::root::Root::open(&client.folder.path().join(".ralph")).unwrap();
-    let writer = rutter_board::Board::new(&root, rutter_board::Options::default());
-    let actor = rutter_board::Actor::of("test");
-    writer
-        .set_task_status(&actor, rutter_board::TaskId(1), rutter_board::Status::InProgress)
-        .await
-        .unwrap();
+    let actor = Actor::of("test");
+    direct(&client).set_task_status(&actor, TaskId(1), Status::InProgress).await.unwrap();
     let updated = client.notification("notifications/resources/updated").await;
     assert_eq!(updated["params"]["uri"], "ralph://session");
 

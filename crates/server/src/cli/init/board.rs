@@ -124,8 +124,11 @@ impl WithBoard {
         let find = |name: &&str| {
             all.iter().find(|known| known.name == *name).ok_or_else(|| {
                 let known = all.iter().map(|known| known.name.as_str());
-                Report::new(Kind::Invalid, format!("there is no discipline `{}` to begin with", one_line(name)))
-                    .hint(format!("choose from {}, `all` or `none`", listed(known)))
+                Report::new(
+                    Kind::Invalid,
+                    format!("there is no discipline `{}` to begin with", one_line(name)),
+                )
+                .hint(format!("choose from {}, `all` or `none`", listed(known)))
             })
         };
         wanted.iter().map(find).collect()
