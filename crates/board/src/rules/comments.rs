@@ -5,7 +5,7 @@ use sqlx::AnyConnection;
 use super::{disciplines, next_number, retire_number, tasks};
 use crate::check::{self, LINE, TEXT};
 use crate::error::BoardError;
-use crate::model::{Comment, CommentId, Entity, NewComment, TaskId};
+use crate::model::{Comment, CommentId, DisciplineName, Entity, NewComment, Priority, TaskId};
 use crate::rows;
 use crate::store::Write;
 
@@ -55,8 +55,8 @@ pub(crate) async fn insert(
     .bind(comment.task_id.0)
     .bind(&comment.author)
     .bind(&comment.body)
-    .bind(comment.discipline.as_ref().map(|name| name.as_str()))
-    .bind(comment.priority.map(crate::model::Priority::as_str))
+    .bind(comment.discipline.as_ref().map(DisciplineName::as_str))
+    .bind(comment.priority.map(Priority::as_str))
     .bind(&comment.created)
     .bind(&comment.updated)
     .execute(connection)
