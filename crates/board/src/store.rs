@@ -21,6 +21,7 @@ use sqlx::{AnyConnection, ConnectOptions, Connection as _};
 use tokio::sync::Semaphore;
 
 use crate::error::{BoardError, is_busy};
+use crate::journal;
 use crate::model::Actor;
 
 pub use maintain::Integrity;
@@ -68,12 +69,13 @@ pub(crate) struct Store {
     checked: tokio::sync::Mutex<Option<Identity>>,
 }
 
-/// A transaction that writes: on whose behalf, and when.
+/// A transaction that writes, and when.
 #[derive(Debug)]
 pub(crate) struct Write {
     pub(crate) connection: AnyConnection,
-    pub(crate) actor: Actor,
     pub(crate) now: String,
+    /// What the journal is to say of it.
+    pub(crate) rows: Vec<journal::Row>,
 }
 
 /// What a transaction does.
@@ -128,10 +130,13 @@ impl Store {
         };
         self.execute_patiently(&mut opened.connection, "begin immediate").await?;
         let Opened { connection, file } = opened;
-        let now = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
-        let mut write = Write { connection, actor: actor.clone(), now };
+        let mut write = Write { connection, now: now(), rows: Vec::new() };
         let outcome = match work(&mut write).await {
-            Ok(value) => execute(&mut write.connection, "commit").await.map(|()| value),
+            Ok(value) => {
+                let rows = std::mem::take(&mut write.rows);
+                let committed = journal::commit(&mut write.connection, &write.now, actor, rows);
+                committed.await.map(|()| value)
+            }
             Err(error) => Err(error),
         };
         // A connection that cannot even go back is dropped, which goes back as well.
@@ -245,6 +250,11 @@ impl Store {
             }
         }
     }
+}
+
+/// The present moment, as it is stored.
+pub(crate) fn now() -> String {
+    Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
 /// What [`Store::version`] keeps from call to call.
