@@ -265,11 +265,15 @@ pub(crate) struct Watcher {
 
 /// Between nothing and twice the pause, so that those who wait do not all try at once.
 fn jittered(pause: Duration) -> Duration {
-    use std::hash::{BuildHasher, RandomState};
-    // A hasher's keys are random, and nothing here needs better randomness.
-    let random = RandomState::new().hash_one(0);
     let micros = u64::try_from(pause.as_micros()).unwrap_or(u64::MAX).max(1);
-    Duration::from_micros(random % micros.saturating_mul(2))
+    Duration::from_micros(random() % micros.saturating_mul(2))
+}
+
+/// A number that another process hardly ever has. A hasher's keys are random, and nothing here
+/// needs better randomness.
+fn random() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0)
 }
 
 pub(crate) async fn execute(

@@ -100,7 +100,7 @@ impl Store {
         connection: &mut AnyConnection,
     ) -> Result<String, BoardError> {
         let time = super::Utc::now().format("%Y%m%dT%H%M%S%3fZ");
-        let name = format!("ralph.{reason}-{time}-{}.bak", std::process::id());
+        let name = format!("ralph.{reason}-{time}-{:08x}.bak", super::random() >> 32);
         let folder = self.root()?.path().ok_or(BoardError::Absent)?.canonicalize()?.join("db");
         self.copy(connection, &folder.join(&name)).await?;
         Ok(name)
@@ -124,7 +124,7 @@ impl Store {
         let kept = self.back_up_for("restore", &mut opened.connection).await?;
         let root = self.root()?;
         // An older backup is brought to the present version first, and never touched itself.
-        let temporary = format!("db/restore-{}.tmp", std::process::id());
+        let temporary = format!("db/restore-{:x}.tmp", super::random());
         let path = root.path().ok_or(BoardError::Absent)?.canonicalize()?.join(&temporary);
         let relative = RelativePath::new(temporary).map_err(|_| BoardError::Foreign)?;
         let _ = root.remove(&relative);
