@@ -11,6 +11,7 @@ mod changes;
 mod definitions;
 mod errors;
 mod hostile;
+mod init;
 mod pack;
 mod prompts;
 mod protocol;
@@ -22,6 +23,7 @@ mod searching;
 mod server;
 mod session_files;
 mod sessions;
+mod skills;
 
 /// A file of tests that nobody names here would never run.
 #[test]

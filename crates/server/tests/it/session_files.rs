@@ -84,8 +84,8 @@ fn init_makes_a_board_and_keeps_what_is_there() {
         let mut all = made.as_array().unwrap().iter();
         all.find(|done| done["file"] == file).map(|done| done["what"].clone())
     };
-    assert_eq!(named(".ralph/db/ralph.db"), Some(json!("written")));
-    assert_eq!(named(".ralph/learnings.txt"), Some(json!("written")));
+    assert_eq!(named(".ralph/db/ralph.db"), Some(json!("created")));
+    assert_eq!(named(".ralph/learnings.txt"), Some(json!("created")));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let board = Board::new(&Root::open(&folder.path().join(".ralph")).unwrap(), Options::default());
     let title = || runtime.block_on(board.project()).unwrap().title;
