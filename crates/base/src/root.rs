@@ -77,6 +77,11 @@ impl Stamp {
         Self { identity: (0, 0), size: size as u64, modified: 0, changed: 0 }
     }
 
+    /// What tells the file from another that is put in its place while it is open.
+    pub fn identity(&self) -> (u64, u64) {
+        self.identity
+    }
+
     /// When the file was last modified; `None` for embedded files, which never are.
     pub fn modified(&self) -> Option<SystemTime> {
         let nanos = u64::try_from(self.modified).ok().filter(|&nanos| nanos > 0)?;
@@ -375,6 +380,18 @@ impl Root {
         file.write_all(format!("{line}\n").as_bytes())?;
         file.sync_data()?;
         Ok(())
+    }
+
+    /// Waits until what a file holds is on disk.
+    pub fn sync(&self, path: &RelativePath) -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).follow(FollowSymlinks::No).nonblock(true);
+        self.writable()?.open_with(path.as_str(), &options)?.sync_all()
+    }
+
+    /// Removes a file.
+    pub fn remove(&self, path: &RelativePath) -> io::Result<()> {
+        self.writable()?.remove_file_or_symlink(path.as_str())
     }
 
     fn writable(&self) -> io::Result<&Dir> {

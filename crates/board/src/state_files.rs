@@ -1,7 +1,7 @@
 //! `learnings.txt` and `progress.txt`: what agents leave for each other, line by line.
 
 use rutter_base::failure::{Failure, Kind, Report};
-use rutter_base::root::{ReadError, RelativePath, RelativePathError, Root};
+use rutter_base::root::{ReadError, RelativePath, RelativePathError, Root, Stamp};
 
 /// The largest file that is read.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
@@ -93,6 +93,11 @@ impl StateFiles {
             return Err(StateFileError::Control);
         }
         Ok(self.root.append_line(&file.path()?, text)?)
+    }
+
+    /// The present state of a file; `None` when there is none that can be read.
+    pub fn stamp(&self, file: StateFile) -> Option<Stamp> {
+        self.root.stamp(&file.path().ok()?).ok()
     }
 
     /// Everything in a file; empty when there is none yet.

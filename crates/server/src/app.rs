@@ -1,6 +1,7 @@
 //! `App`: everything a tool may use, shared by all connections.
 
 mod board;
+mod follow;
 mod knowledge;
 mod process;
 mod reload;
@@ -14,18 +15,19 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use rutter_base::failure::{Kind, Problem, Report};
-use rutter_board::StateFiles;
+use rutter_board::{Board, StateFiles};
 use rutter_library::Library;
 use rutter_library::search::{Boosts, Indexing};
 use rutter_process::guide::Guide;
 use rutter_process::workflow::Workflow;
 
-use crate::changes::Changes;
+use crate::changes::{Change, Changes};
 use crate::metrics::Metrics;
 use crate::module::{Module, ModuleId};
 use crate::outbound::Outbound;
 use crate::projects::Places;
 use crate::scope::{Scope, Subject};
+use crate::session::{Session, View};
 use crate::skills::Skills;
 use crate::tool::Entry;
 use crate::tools;
@@ -86,6 +88,8 @@ pub struct Parts {
     /// Prompts that follow each other.
     pub workflow: Option<Arc<Workflow>>,
     /// Where the work is recorded.
+    pub board: Option<Arc<Board>>,
+    /// The text files beside it.
     pub state_files: Option<Arc<StateFiles>>,
     /// How to use all of it.
     pub skills: Option<Arc<Skills>>,
@@ -93,12 +97,14 @@ pub struct Parts {
     pub search: SearchSettings,
     /// Requests to other servers.
     pub outbound: Outbound,
+    /// What the server runs in.
+    pub session: Option<Arc<Session>>,
 }
 
 /// Everything a tool may use.
 pub struct App {
     identity: Identity,
-    scope: Scope,
+    scope: Arc<Scope>,
     limits: Limits,
     parts: Parts,
     modules: Vec<Arc<dyn Module>>,
@@ -108,6 +114,8 @@ pub struct App {
     metrics: Metrics,
     descriptions: BTreeMap<String, String>,
     changes: Changes,
+    /// Whether changes of the board are announced.
+    following: tokio::sync::OnceCell<()>,
     /// The problems that are in the log already.
     logged: Mutex<BTreeSet<String>>,
 }
@@ -122,7 +130,7 @@ impl App {
     /// Puts the parts together. Two tools of one name are an error that names both owners.
     pub fn new(
         identity: Identity,
-        scope: Scope,
+        scope: Arc<Scope>,
         limits: Limits,
         parts: Parts,
         descriptions: BTreeMap<String, String>,
@@ -140,8 +148,16 @@ impl App {
         if let Some(workflow) = &parts.workflow {
             modules.push(Arc::new(workflow::Prompts(Arc::clone(workflow))));
         }
-        if parts.state_files.is_some() {
-            modules.push(Arc::new(board::Board));
+        let shown = Subject::Resource { module: ModuleId::Board, uri: board::PROGRESS };
+        if let (Some(board), Some(files)) = (&parts.board, &parts.state_files)
+            // A profile that hides the board leaves its database alone.
+            && scope.admits(shown)
+        {
+            modules.push(Arc::new(board::Tasks::new(
+                Arc::clone(board),
+                Arc::clone(files),
+                parts.session.clone(),
+            )));
         }
         if let Some(skills) = &parts.skills {
             modules.push(Arc::new(skills::Served(Arc::clone(skills))));
@@ -162,6 +178,7 @@ impl App {
             metrics: Metrics::default(),
             descriptions,
             changes,
+            following: tokio::sync::OnceCell::new(),
             logged: Mutex::default(),
         })
     }
@@ -172,8 +189,27 @@ impl App {
     }
 
     /// What any caller of this process may see at most.
-    pub fn scope(&self) -> &Scope {
+    pub fn scope(&self) -> &Arc<Scope> {
         &self.scope
+    }
+
+    /// What a caller may see now: what its session leaves of that.
+    pub async fn view(&self) -> View {
+        let Some(session) = &self.parts.session else { return View::of(Arc::clone(&self.scope)) };
+        let before = session.last().context;
+        let (view, shrunk) = session.look().await;
+        if shrunk {
+            self.changes.announce(Change::Tools);
+        }
+        if before.is_some() && before != view.context {
+            self.changes.announce(Change::Resource(board::SESSION.to_owned()));
+        }
+        view
+    }
+
+    /// The session that the server runs in, if there can be one.
+    pub fn session(&self) -> Option<&Session> {
+        self.parts.session.as_deref()
     }
 
     /// What bounds every answer.
@@ -240,6 +276,11 @@ impl App {
     /// The description that the operator gave a tool.
     pub fn description_of(&self, tool: &str) -> Option<&str> {
         self.descriptions.get(tool).map(String::as_str)
+    }
+
+    /// Whether there is such a tool, for anyone.
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.toolbox().contains_key(name)
     }
 
     /// Whether no list of tools, resources or prompts can change while the process lives.
@@ -350,6 +391,11 @@ impl App {
     ) -> Result<T, Report> {
         let files = self.parts.state_files.clone().ok_or_else(|| off(ModuleId::Board))?;
         blocking(false, move || work(&files)).await
+    }
+
+    /// The board, if it is on.
+    pub fn board(&self) -> Result<&Arc<Board>, Report> {
+        self.parts.board.as_ref().ok_or_else(|| off(ModuleId::Board))
     }
 }
 

@@ -16,6 +16,8 @@ pub enum Change {
     Resources,
     /// One resource, by its URI.
     Resource(String),
+    /// Any resource whose URI begins like this.
+    ResourcesBelow(&'static str),
     /// Something that a person should know.
     Notice(Notice),
 }

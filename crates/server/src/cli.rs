@@ -12,11 +12,12 @@ mod scaffold;
 mod screen;
 mod search;
 mod serve;
+mod session;
 mod state;
 mod tools;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -41,6 +42,9 @@ use screen::Screen;
   rutter tools --profile acm          what an agent would see, and what it costs
   rutter doctor                       what is served, what is wrong, how to mend it")]
 struct Cli {
+    /// The project's folder [default: the working directory]
+    #[arg(short = 'C', long, global = true, value_name = "DIR")]
+    project: Option<PathBuf>,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -68,6 +72,8 @@ enum Verb {
     Check(check::Check),
     /// Show the tools that a session would see, and what they cost
     Tools(tools::Tools),
+    /// Prepare, start, list and end the sessions of agents
+    Session(session::Session),
     /// Say what is served, what is wrong and how to mend it
     Doctor(doctor::Doctor),
     /// Print the completion script of a shell
@@ -83,6 +89,9 @@ struct Serving {
     /// Show only one kind of server's surface
     #[arg(long, value_name = "NAME")]
     profile: Option<Profile>,
+    /// The context file of the session [default: .ralph/mcp/context.json, if there is one]
+    #[arg(long, value_name = "FILE")]
+    context: Option<PathBuf>,
     /// Hide every tool that writes
     #[arg(long)]
     read_only: bool,
@@ -106,6 +115,7 @@ impl Serving {
             config: self.config.clone(),
             profile: self.profile,
             read_only: self.read_only,
+            context: self.context.clone(),
             search: crate::config::Search {
                 max_results: self.search_max_results,
                 keywords_boost: self.search_keywords_boost,
@@ -133,6 +143,15 @@ impl Project {
     }
 }
 
+/// Waits for work that the board does.
+fn wait<T>(work: impl Future<Output = Result<T, Report>>) -> Result<T, Report> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| {
+        Report::new(Kind::Internal, format!("the program cannot start: {}", error.kind()))
+    })?;
+    runtime.block_on(work)
+}
+
 /// Where the command runs.
 struct Surroundings {
     folder: PathBuf,
@@ -140,14 +159,18 @@ struct Surroundings {
 }
 
 impl Surroundings {
-    fn look() -> Result<Self, Report> {
+    fn look(project: Option<&Path>) -> Result<Self, Report> {
         let unusable = |error: std::io::Error| {
             Report::new(
                 Kind::Invalid,
-                format!("the working directory cannot be used: {}", error.kind()),
+                match project {
+                    Some(_) => format!("the project's folder cannot be used: {}", error.kind()),
+                    None => format!("the working directory cannot be used: {}", error.kind()),
+                },
             )
         };
-        let folder = std::env::current_dir().map_err(unusable)?;
+        let here = std::env::current_dir().map_err(unusable)?;
+        let folder = project.map_or(here.clone(), |project| here.join(project));
         let environment = Environment::load(&Root::open(&folder).map_err(unusable)?)?;
         Ok(Self { folder, environment })
     }
@@ -170,20 +193,22 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(MISUSED));
         }
     };
-    let outcome = Surroundings::look().and_then(|surroundings| match cli.verb {
-        Verb::Serve(verb) => verb.run(&surroundings),
-        Verb::Init(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-        Verb::Search(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-        Verb::Eval(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-        Verb::Plan(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-        Verb::State(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-        Verb::Reload(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-        Verb::Scaffold(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-        Verb::Check(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-        Verb::Tools(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-        Verb::Doctor(verb) => Ok(verb.run(&surroundings, &mut Screen::stdout())),
-        Verb::Completions(verb) => Ok(verb.run(&mut Cli::command(), &mut Screen::stdout())),
-    });
+    let outcome =
+        Surroundings::look(cli.project.as_deref()).and_then(|surroundings| match cli.verb {
+            Verb::Serve(verb) => verb.run(&surroundings),
+            Verb::Init(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Search(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Eval(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Plan(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::State(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Reload(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Scaffold(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Check(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Tools(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Session(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Doctor(verb) => Ok(verb.run(&surroundings, &mut Screen::stdout())),
+            Verb::Completions(verb) => Ok(verb.run(&mut Cli::command(), &mut Screen::stdout())),
+        });
     match outcome {
         Ok(code) => ExitCode::from(code),
         Err(report) => {

@@ -3,6 +3,8 @@
 //! It is a superset of `mcp-metadata.yaml`. What it means (which folders are opened, what is
 //! detected where it says nothing) is decided in [`crate::setup`].
 
+use std::collections::BTreeMap;
+
 use rutter_base::failure::{Kind, Report};
 use rutter_base::text;
 use rutter_base::watch::Mode;
@@ -29,6 +31,8 @@ pub struct Config {
     pub workflow: Option<Workflow>,
     /// Where the work is recorded
     pub board: Option<Board>,
+    /// Kinds of sessions of your own, and the tools that they may use
+    pub recipes: BTreeMap<String, rutter_board::recipes::Draft>,
     /// Agent Skills of one's own
     pub skills: Option<Skills>,
     /// What bounds every answer

@@ -17,6 +17,7 @@ pub mod profiles;
 pub mod projects;
 pub mod schema;
 pub mod scope;
+pub mod session;
 pub mod settings;
 pub mod setup;
 pub mod skills;

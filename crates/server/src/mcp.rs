@@ -38,6 +38,7 @@ use tracing::Instrument;
 use crate::app::{App, blocking};
 use crate::module::{Completion, Module, ModuleId};
 use crate::scope::{Scope, Subject};
+use crate::session::Session;
 use crate::tool::{self, Call};
 
 /// How long a client may keep what cannot change while the process lives. A new version of the
@@ -50,7 +51,7 @@ const MUTABLE_TTL_MS: u64 = 0;
 #[derive(Debug, Clone)]
 pub struct Handler {
     app: Arc<App>,
-    scope: Scope,
+    scope: Arc<Scope>,
     connection: Arc<Connection>,
     shutdown: CancellationToken,
     local: bool,
@@ -68,6 +69,11 @@ impl Connection {
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).contains(uri)
     }
 
+    fn subscribed_below(&self, before: &str) -> Vec<String> {
+        let subscriptions = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
+        subscriptions.iter().filter(|uri| uri.starts_with(before)).cloned().collect()
+    }
+
     fn level(&self) -> Option<LoggingLevel> {
         *self.level.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -82,7 +88,7 @@ const MAX_SUBSCRIPTIONS: usize = 10_000;
 impl Handler {
     /// Serves one connection. Work that only waits ends when `shutdown` is cancelled.
     pub fn new(app: Arc<App>, shutdown: CancellationToken) -> Self {
-        let scope = app.scope().clone();
+        let scope = Arc::clone(app.scope());
         Self { app, scope, connection: Arc::default(), shutdown, local: false }
     }
 
@@ -98,10 +104,22 @@ impl Handler {
         &self,
         question: impl FnOnce(&[Arc<dyn Module>], &Scope) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let (app, scope) = (Arc::clone(&self.app), self.scope.clone());
+        let (app, scope) = (Arc::clone(&self.app), Arc::clone(&self.scope));
         let immutable = app.is_immutable();
         let work = move || question(app.modules(), &scope);
         blocking(immutable, work).await.map_err(|report| protocol_error(&report))
+    }
+
+    /// Whether there is a resource, listed or not, for this caller.
+    async fn can_read(&self, uri: &str) -> Result<bool, ErrorData> {
+        let uri = uri.to_owned();
+        self.ask(move |modules, scope| {
+            let mut visible = modules.iter().filter(|module| {
+                scope.admits(Subject::Resource { module: module.id(), uri: &uri })
+            });
+            visible.any(|module| module.read(&uri, 0).is_some_and(|answer| answer.is_ok()))
+        })
+        .await
     }
 
     async fn visible_resources(&self) -> Result<Vec<Resource>, ErrorData> {
@@ -228,6 +246,11 @@ impl ServerHandler for Handler {
         let mut info = ServerConfig::new(capabilities)
             .with_server_info(Implementation::new(identity.name.clone(), identity.version.clone()));
         info.instructions.clone_from(&identity.instructions);
+        // An agent without tools is to know why.
+        if let Some(report) = self.app.session().and_then(Session::fault) {
+            let rest = identity.instructions.as_deref().unwrap_or_default();
+            info.instructions = Some(format!("{report}\n\n{rest}").trim_end().to_owned());
+        }
         info
     }
 
@@ -274,11 +297,16 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         self.answer("tools/list", async {
-            let entries = self.app.tools(&self.scope);
+            let view = self.app.view().await;
+            if view.context.is_some() {
+                self.app.follow_board().await;
+            }
+            let entries = self.app.tools(&view.scope);
             let (entries, next) =
                 page::cut(entries, |entry| entry.name(), request, self.app.limits().page)?;
+            let tools = entries.into_iter();
             let tools =
-                entries.into_iter().map(|entry| entry.definition(&self.app).clone()).collect();
+                tools.map(|entry| entry.narrowed(&self.app, &view.scope).into_owned()).collect();
             let mut result = ListToolsResult::with_all_items(tools);
             (result.ttl_ms, result.cache_scope) = cache_hints(&context, self.app.is_immutable());
             result.next_cursor = next;
@@ -289,7 +317,8 @@ impl ServerHandler for Handler {
 
     /// For the HTTP transport, which holds headers that repeat an argument against the schema.
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
-        Some(self.app.tool(name, &self.scope)?.definition(&self.app).clone())
+        let scope = self.app.session().map_or_else(|| Arc::clone(&self.scope), |s| s.last().scope);
+        Some(self.app.tool(name, &scope)?.narrowed(&self.app, &scope).into_owned())
     }
 
     async fn call_tool(
@@ -298,13 +327,18 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         self.answer("tools/call", async {
-            let Some(entry) = self.app.tool(&request.name, &self.scope) else {
-                let visible = self.app.tools(&self.scope);
+            let view = self.app.view().await;
+            if let Some(report) = &view.closed {
+                return Err(protocol_error(report));
+            }
+            let Some(entry) = self.app.tool(&request.name, &view.scope) else {
+                let visible = self.app.tools(&view.scope);
                 let names = visible.iter().map(|entry| entry.name());
                 return Err(unknown("tool", &request.name, names));
             };
-            let call = Call { app: Arc::clone(&self.app), context, local: self.local };
-            tool::run(&entry, call, request).await
+            let app = Arc::clone(&self.app);
+            let call = Call { app, session: view.context, context, local: self.local };
+            tool::run(&entry, &view.scope, call, request).await
         })
         .await
     }
@@ -315,6 +349,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         self.answer("resources/list", async {
+            self.app.follow_board().await;
             let resources = self.visible_resources().await?;
             let (resources, next) = page::cut(
                 resources,
@@ -487,8 +522,15 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         self.answer("resources/subscribe", async {
-            let resources = self.visible_resources().await?;
-            if !resources.iter().any(|resource| resource.uri == request.uri) {
+            let there = if App::is_of_board(&request.uri) {
+                // Tasks are there without being listed.
+                self.app.follow_board().await;
+                self.can_read(&request.uri).await?
+            } else {
+                let resources = self.visible_resources().await?;
+                resources.iter().any(|resource| resource.uri == request.uri)
+            };
+            if !there {
                 return Err(resource_not_found(&request.uri, &context));
             }
             let mut subscriptions =
@@ -530,6 +572,13 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let wanted = subscription.accepted();
+        let resources = wanted.resource_subscriptions.iter().flatten();
+        if wanted.resources_list_changed == Some(true)
+            || resources.into_iter().any(|uri| App::is_of_board(uri))
+        {
+            self.app.follow_board().await;
+        }
         forward::to_stream(self, subscription).await;
         Ok(())
     }

@@ -101,6 +101,16 @@ pub fn arguments<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, String
     })
 }
 
+/// What is said of an argument that is not there, as the parser would say it.
+pub fn unknown_argument(name: &str, known: &[&str]) -> String {
+    let hint = match known {
+        [] => String::new(),
+        [one, other] => format!("; expected `{one}` or `{other}`"),
+        all => format!("; expected {}", rutter_base::text::listed(all.iter().copied())),
+    };
+    format!("/{}: unknown argument{hint}", escape(name))
+}
+
 /// A key as a part of a JSON Pointer (RFC 6901), safe to print.
 fn escape(key: &str) -> String {
     rutter_base::text::one_line(&key.replace('~', "~0").replace('/', "~1"))
@@ -222,6 +232,8 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_named_with_path_and_reason() {
+        let all = ["id", "depends_on", "note", "level"];
+        check(&json!({"id": 1, "x": 2}), &unknown_argument("x", &all));
         check(&json!({}), "/id: required");
         check(&json!({"id": "x"}), "/id: expected integer");
         check(&json!({"id": -1}), "/id: expected integer");

@@ -38,6 +38,7 @@ macro_rules! variables {
 
 variables! {
     CONFIG = "RUTTER_CONFIG" or "ACDC_MCP_CONFIG": "The configuration file";
+    CONTEXT = "RUTTER_CONTEXT": "The context file of the session";
     PROFILE = "RUTTER_PROFILE": "What the server shows: acdc, acm, architecture, prompts or ralph";
     READ_ONLY = "RUTTER_READ_ONLY": "1 hides every tool that writes";
     TRANSPORT = "RUTTER_TRANSPORT" or "ACDC_MCP_TRANSPORT": "How clients connect: stdio, http or sse";

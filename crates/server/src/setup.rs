@@ -14,7 +14,8 @@ use rutter_base::failure::{Kind, Problem, Report};
 use rutter_base::root::{RelativePath, Root};
 use rutter_base::text::one_line;
 use rutter_base::watch::Mode;
-use rutter_board::StateFiles;
+use rutter_board::recipes::Recipes;
+use rutter_board::{Board, StateFiles};
 use rutter_library::{Layout, Library, Source, SourceName};
 use rutter_process::guide::Guide;
 use rutter_process::workflow::{Gating, Key, Sources, Store, Workflow};
@@ -22,11 +23,13 @@ use serde_saphyr::Spanned;
 
 use crate::app::{App, Identity, Limits, Parts};
 use crate::config::{Config, Content};
+use crate::module::ModuleId;
 use crate::outbound::Outbound;
 use crate::pack;
 use crate::profiles::Profile;
 use crate::projects::{Places, expand};
 use crate::scope::{Rule, Scope};
+use crate::session::{ContextFile, Session};
 use crate::settings::{Environment, Variable};
 use crate::skills::Skills;
 
@@ -39,6 +42,8 @@ pub struct Request {
     pub profile: Option<Profile>,
     /// `--read-only`
     pub read_only: bool,
+    /// `--context`
+    pub context: Option<PathBuf>,
     /// `--search-…`
     pub search: crate::config::Search,
 }
@@ -56,6 +61,10 @@ pub struct Setup {
     pub config_file: Option<PathBuf>,
     /// Where each kind of content comes from, for a person.
     pub origins: Vec<Origin>,
+    /// The folder of the board, if there is one.
+    pub board: Option<Root>,
+    /// The kinds of sessions that there are.
+    pub recipes: Arc<Recipes>,
     /// What is odd about the configuration, but no reason not to start.
     pub problems: Vec<Problem>,
     /// How changes of files are noticed.
@@ -114,6 +123,21 @@ impl Setup {
             folder: folder.to_owned(),
             origins: Vec::new(),
         };
+        let recipes = Recipes::with(&config.recipes);
+        let recipes = Arc::new(recipes.map_err(|error| draft.in_file(&error.into()))?);
+        let mut scope = profile.map(Profile::scope).unwrap_or_default();
+        if read_only {
+            scope = scope.and(&Scope::of(Rule::ReadOnly));
+        }
+        let scope = Arc::new(scope);
+        let board = draft.board(&config)?;
+        let file = context_file(request, environment, folder, board.as_ref(), profile)?;
+        let store = board.as_ref().map(|root| {
+            Arc::new(Board::new(root, rutter_board::Options { read_only, ..Default::default() }))
+        });
+        let session = file.map(|file| {
+            Arc::new(Session::new(file, Arc::clone(&recipes), store.clone(), Arc::clone(&scope)))
+        });
         let limits = limits(&config, &draft.file)?;
         let writes = !read_only && profile.is_none_or(Profile::writes);
         let mut library = Library::new(draft.sources(config.content.as_deref(), profile)?);
@@ -125,28 +149,24 @@ impl Setup {
             guide: Some(Arc::new(draft.guide(&config, environment)?)),
             projects: draft.projects(&config),
             workflow: Some(Arc::new(draft.workflow(&config, environment)?)),
-            state_files: draft.state_files(&config)?.map(Arc::new),
+            state_files: board.clone().map(|root| Arc::new(StateFiles::new(root))),
+            board: store,
             skills: Some(Arc::new(draft.skills(&config, limits)?)),
             search: search::settings(&request.search, environment, &config.search)?,
             outbound: Outbound::new(
                 environment.parse(Variable::ALLOW_HTTP, flag, "1 or 0")?.unwrap_or_default(),
             ),
+            session,
         };
-        let mut scope = profile.map(Profile::scope).unwrap_or_default();
-        if read_only {
-            scope = scope.and(&Scope::of(Rule::ReadOnly));
-        }
         let identity = identity(profile, &config, parts.library.as_deref());
         let descriptions: BTreeMap<String, String> =
             config.tools.iter().map(|tool| (tool.name.clone(), tool.description.clone())).collect();
         let app = App::new(identity, scope, limits, parts, descriptions)
             .map_err(|report| draft.in_file(&report))?;
-        let problems = app.described_in_vain().into_iter().map(|tool| {
-            let message = format!("`tools` describes `{}`, which is no tool here", one_line(tool));
-            Problem::warning(draft.file.as_str(), message)
-        });
         Ok(Self {
-            problems: problems.collect(),
+            problems: named_in_vain(&app, &recipes, &draft.file),
+            recipes: Arc::clone(&recipes),
+            board,
             app: Arc::new(app),
             profile,
             read_only,
@@ -156,6 +176,36 @@ impl Setup {
             http: config.http,
         })
     }
+}
+
+/// The tools that the configuration names and that are not there.
+fn named_in_vain(app: &App, recipes: &Recipes, file: &str) -> Vec<Problem> {
+    let described = app.described_in_vain().into_iter().map(|tool| ("`tools` describes", tool));
+    let allowed = recipes.own().flat_map(|recipe| {
+        let absent = recipe.tools.keys().filter(|tool| !app.has_tool(tool));
+        absent.map(|tool| ("`recipes` allows", tool.as_str()))
+    });
+    let problem = |(what, tool)| {
+        Problem::warning(file, format!("{what} `{}`, which is no tool here", one_line(tool)))
+    };
+    described.chain(allowed).map(problem).collect()
+}
+
+/// Where the context of the session is: the file that was named, or the one in the board's
+/// folder, which is for those who see the board.
+fn context_file(
+    request: &Request,
+    environment: &Environment,
+    folder: &Path,
+    board: Option<&Root>,
+    profile: Option<Profile>,
+) -> Result<Option<ContextFile>, Report> {
+    let named = request.context.as_deref();
+    if let Some(path) = named.or_else(|| environment.get(Variable::CONTEXT).map(Path::new)) {
+        return ContextFile::named(folder, path).map(Some);
+    }
+    let shown = profile.is_none_or(|profile| profile.module() == ModuleId::Board);
+    board.filter(|_| shown).map(ContextFile::default_in).transpose()
 }
 
 /// What is known while the parts are put together.
@@ -433,16 +483,16 @@ impl Draft {
         Ok(Skills::new(places, limits.payload))
     }
 
-    fn state_files(&mut self, config: &Config) -> Result<Option<StateFiles>, Report> {
+    fn board(&mut self, config: &Config) -> Result<Option<Root>, Report> {
         if let Some(board) = &config.board {
             self.note("board", &board.path.value, Because::Configured);
-            return Ok(Some(StateFiles::new(self.open("board.path", &board.path)?)));
+            return Ok(Some(self.open("board.path", &board.path)?));
         }
         let found = Root::open(&self.folder.join(find::BOARD)).ok();
         if found.is_some() {
             self.note("board", find::BOARD, Because::Found);
         }
-        Ok(found.map(StateFiles::new))
+        Ok(found)
     }
 }
 

@@ -26,7 +26,8 @@ use crate::app::App;
 use crate::metrics::Outcome;
 use crate::module::ModuleId;
 use crate::schema;
-use crate::scope::Subject;
+use crate::scope::{Narrowing, Outside, Scope, Subject};
+use crate::session::Context;
 
 /// What a tool does to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +36,11 @@ pub enum Effect {
     Reads,
     /// It adds; what was there stays.
     Adds,
-    /// It records; the same again changes nothing.
-    Records,
+    /// It gives something another value: doing it again changes nothing more, and what was
+    /// there before can be brought back.
+    Changes,
+    /// It takes something away.
+    Deletes,
 }
 
 impl Effect {
@@ -46,7 +50,8 @@ impl Effect {
         match self {
             Self::Reads => annotations,
             Self::Adds => annotations.destructive(false).idempotent(false),
-            Self::Records => annotations.destructive(false).idempotent(true),
+            Self::Changes => annotations.destructive(false).idempotent(true),
+            Self::Deletes => annotations.destructive(true).idempotent(true),
         }
     }
 }
@@ -126,6 +131,8 @@ impl<T: Serialize + JsonSchema + Send> Output for Data<T> {
 pub struct Call {
     /// Everything a tool may use.
     pub app: Arc<App>,
+    /// What the caller's session is for.
+    pub session: Option<Arc<Context>>,
     /// The request, for what the protocol allows a tool beyond its answer.
     pub context: RequestContext<RoleServer>,
     /// Whether the caller is the user at this machine, and not someone on the network.
@@ -267,23 +274,61 @@ impl Entry {
             definition
         })
     }
+
+    /// What is listed when only a part of the tool is left.
+    pub fn narrowed(&self, app: &App, scope: &Scope) -> Cow<'_, Definition> {
+        let whole = self.definition(app);
+        match scope.narrowing(&self.name) {
+            None => Cow::Borrowed(whole),
+            Some(narrowing) => {
+                let mut definition = whole.clone();
+                definition.input_schema = Arc::new(narrowing.schema(&whole.input_schema));
+                Cow::Owned(definition)
+            }
+        }
+    }
+
+    /// Whether a call stays within the part that is left.
+    fn check(
+        &self,
+        app: &App,
+        narrowing: &Narrowing<'_>,
+        params: &CallToolRequestParams,
+    ) -> Result<(), CallError> {
+        let schema = &self.definition(app).input_schema;
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let known: Vec<&str> =
+            properties.into_iter().flat_map(|all| all.keys()).map(String::as_str).collect();
+        let none = JsonObject::new();
+        let arguments = params.arguments.as_ref().unwrap_or(&none);
+        narrowing.check(arguments, &known).map_err(|outside| match outside {
+            Outside::Argument(what) => CallError::Arguments(what),
+            Outside::Target(report) => CallError::Failed(report),
+        })
+    }
 }
 
 /// Takes a call through everything that happens to every call: deadline, log, error mapping.
 ///
-/// The caller has looked the entry up in what the scope admits.
+/// The caller has looked the entry up in what `scope` admits.
 pub async fn run(
     entry: &Entry,
+    scope: &Scope,
     call: Call,
     params: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
     let began = Instant::now();
     let app = Arc::clone(&call.app);
     let deadline = app.limits().deadline;
-    let work = (entry.handler)(call, params);
-    let outcome = match tokio::time::timeout(deadline, work).await {
-        Ok(outcome) => outcome,
-        Err(_) => Err(CallError::Failed(overdue(deadline))),
+    let narrowing = scope.narrowing(entry.name());
+    let within = narrowing.map_or(Ok(()), |left| entry.check(&app, &left, &params));
+    let outcome = match within {
+        Ok(()) => {
+            let work = (entry.handler)(call, params);
+            let outcome = tokio::time::timeout(deadline, work).await;
+            outcome.unwrap_or_else(|_| Err(CallError::Failed(overdue(deadline))))
+        }
+        Err(outside) => Err(outside),
     };
     let tool = entry.name();
     let seconds = began.elapsed().as_secs_f64();

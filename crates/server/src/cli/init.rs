@@ -2,6 +2,7 @@
 //! an error before the first file is touched.
 
 mod block;
+mod board;
 mod clients;
 mod content;
 mod edit;
@@ -15,9 +16,10 @@ use rutter_base::failure::{Kind, Report};
 use rutter_base::root::Root;
 
 use self::clients::Client;
+pub(super) use self::clients::command;
 use self::plan::{Plan, Step, What};
 use super::screen::{Screen, Style};
-use super::{FINE, Surroundings};
+use super::{FINE, Surroundings, wait};
 
 #[derive(Debug, Args)]
 #[command(
@@ -27,9 +29,12 @@ again after an update to get what is new.
 
 Examples:
   mkdir handbook && cd handbook && rutter init && rutter doctor
-  rutter init --no-content --client claude --client cursor"
+  rutter init --no-content --client claude --client cursor
+  rutter init --with board --title Shop --disciplines frontend,backend,testing"
 )]
 pub(super) struct Init {
+    #[command(flatten)]
+    board: board::WithBoard,
     /// Wire this client; may be repeated [default: claude]
     #[arg(long, value_name = "CLIENT")]
     client: Vec<Client>,
@@ -54,13 +59,17 @@ impl Init {
             let what = format!("the working directory cannot be used: {}", error.kind());
             Report::new(Kind::Invalid, what)
         })?;
-        let mut plan = Plan::new(root);
+        let mut plan = Plan::new(root.clone());
+        let board = self.board.plan(&mut plan)?;
         if !self.no_content {
             content::plan(&mut plan)?;
         }
         self.plan_clients(&mut plan)?;
         if !self.dry_run {
             plan.apply()?;
+            if let Some(board) = board {
+                wait(board.make(&root))?;
+            }
         }
         self.report(plan.steps(), screen);
         Ok(FINE)

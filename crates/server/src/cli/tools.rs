@@ -5,8 +5,12 @@ use rutter_base::failure::Report;
 use serde::Serialize;
 
 use super::screen::{Screen, Style};
-use super::{FINE, Serving, Surroundings};
+use super::{FINE, Serving, Surroundings, wait};
 use crate::module::ModuleId;
+use crate::scope::Scope;
+use crate::session::Context;
+use crate::session::prepare::{no_board, overrides};
+use crate::setup::Setup;
 
 /// How many bytes of a definition make a token: measured tokenizers give 3.5 to 4.5 for JSON.
 const BYTES_PER_TOKEN: usize = 4;
@@ -15,10 +19,20 @@ const BYTES_PER_TOKEN: usize = 4;
 #[command(after_help = "Examples:
   rutter tools                    everything that this folder serves
   rutter tools --profile acm      what a session with that profile would see
+  rutter tools --recipe task_execution --discipline frontend
   rutter tools --read-only --json")]
 pub(super) struct Tools {
     #[command(flatten)]
     serving: Serving,
+    /// What a session with this recipe would see
+    #[arg(long, value_name = "RECIPE")]
+    recipe: Option<String>,
+    /// What a session of this discipline would see
+    #[arg(long, value_name = "NAME")]
+    discipline: Option<String>,
+    /// What a session on this feature would see
+    #[arg(long, value_name = "NAME")]
+    feature: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -57,10 +71,12 @@ impl Tools {
         surroundings: &Surroundings,
         screen: &mut Screen,
     ) -> Result<u8, Report> {
-        let app = self.serving.setup(surroundings)?.app;
-        let tools = app.tools(app.scope());
+        let setup = self.serving.setup(surroundings)?;
+        let scope = wait(self.scope(&setup))?;
+        let app = &setup.app;
+        let tools = app.tools(&scope);
         let rows = tools.iter().map(|entry| {
-            let definition = serde_json::to_vec(entry.definition(&app)).unwrap_or_default();
+            let definition = serde_json::to_vec(&*entry.narrowed(app, &scope)).unwrap_or_default();
             Row {
                 name: entry.name().to_owned(),
                 module: entry.module(),
@@ -76,6 +92,35 @@ impl Tools {
             print(&listing, screen);
         }
         Ok(FINE)
+    }
+}
+
+impl Tools {
+    /// What the session that was asked for may see, or the one that a server here would run in.
+    async fn scope(&self, setup: &Setup) -> Result<Scope, Report> {
+        if self.recipe.is_none() && self.discipline.is_none() && self.feature.is_none() {
+            let view = setup.app.view().await;
+            return match view.closed {
+                Some(report) => Err((*report).clone()),
+                None => Ok((*view.scope).clone()),
+            };
+        }
+        let recipe = self.recipe.as_deref().map(|name| setup.recipes.get(name)).transpose()?;
+        let board = setup.app.board().map_err(|_| no_board())?;
+        let discipline = match &self.discipline {
+            Some(name) => Some(board.discipline(name).await?),
+            None => None,
+        };
+        if let Some(name) = &self.feature {
+            board.feature(name).await?;
+        }
+        let context = Context {
+            discipline: self.discipline.clone(),
+            feature: self.feature.clone(),
+            ..Context::default()
+        };
+        let session = context.scope(recipe).and(&overrides(discipline.as_ref()));
+        Ok(setup.app.scope().and(&session))
     }
 }
 

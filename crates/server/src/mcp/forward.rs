@@ -31,6 +31,14 @@ pub(super) fn to_session(handler: &Handler, peer: Peer<RoleServer>) {
                             .await
                     }
                     Change::Resource(_) => continue,
+                    Change::ResourcesBelow(before) => {
+                        let mut sent = Ok(());
+                        for uri in connection.subscribed_below(before) {
+                            let param = ResourceUpdatedNotificationParam::new(uri);
+                            sent = sent.and(peer.notify_resource_updated(param).await);
+                        }
+                        sent
+                    }
                     Change::Notice(notice) => {
                         let level =
                             if notice.warning { LoggingLevel::Warning } else { LoggingLevel::Info };
@@ -81,6 +89,14 @@ pub(super) async fn to_stream(handler: &Handler, subscription: SubscriptionConte
                         .is_some_and(|uris| uris.contains(&uri)) =>
                 {
                     sink.notify_resource_updated(uri).await
+                }
+                Change::ResourcesBelow(before) => {
+                    let mut sent = Ok(());
+                    let uris = accepted.resource_subscriptions.iter().flatten();
+                    for uri in uris.filter(|uri| uri.starts_with(before)) {
+                        sent = sent.and(sink.notify_resource_updated(uri.clone()).await);
+                    }
+                    sent
                 }
                 _ => continue,
             };

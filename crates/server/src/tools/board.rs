@@ -1,97 +1,138 @@
-//! Tools over the board's state files.
+//! Tools over the board, one file a family.
+//!
+//! Names, descriptions and arguments are the specification's. A field has a description only
+//! where its name does not say enough: every agent pays for every byte.
 
+mod claims;
+mod comments;
+mod disciplines;
+mod features;
+mod project;
+mod state_files;
+mod tasks;
+
+use std::sync::Arc;
+
+use rmcp::model::{CallToolResult, JsonObject};
 use rutter_base::failure::Report;
-use rutter_board::StateFile;
+use rutter_board::{Actor, Board, PageRequest};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Value;
 
-use crate::module::ModuleId;
-use crate::tool::{Call, Effect, Text, Tool};
+use crate::schema;
+use crate::session::Context;
+use crate::tool::{Call, Data, Entry, Output, Tool};
 
-/// The `append_learning` tool.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct AppendLearning {
-    /// What was learned
-    text: String,
+/// All of them.
+pub(super) fn table() -> Vec<Entry> {
+    vec![
+        Entry::of::<tasks::ListTasks>(),
+        Entry::of::<tasks::GetTask>(),
+        Entry::of::<tasks::CreateTask>(),
+        Entry::of::<tasks::UpdateTask>(),
+        Entry::of::<tasks::DeleteTask>(),
+        Entry::of::<tasks::SetTaskStatus>(),
+        Entry::of::<tasks::EnrichTask>(),
+        Entry::of::<claims::ListReadyTasks>(),
+        Entry::of::<claims::ClaimTask>(),
+        Entry::of::<comments::AddTaskComment>(),
+        Entry::of::<comments::UpdateTaskComment>(),
+        Entry::of::<comments::DeleteTaskComment>(),
+        Entry::of::<features::ListFeatures>(),
+        Entry::of::<features::GetFeature>(),
+        Entry::of::<features::CreateFeature>(),
+        Entry::of::<features::UpdateFeature>(),
+        Entry::of::<features::DeleteFeature>(),
+        Entry::of::<features::AppendFeatureLearning>(),
+        Entry::of::<features::AddFeatureContextFile>(),
+        Entry::of::<disciplines::ListDisciplines>(),
+        Entry::of::<disciplines::GetDiscipline>(),
+        Entry::of::<disciplines::CreateDiscipline>(),
+        Entry::of::<disciplines::UpdateDiscipline>(),
+        Entry::of::<disciplines::DeleteDiscipline>(),
+        Entry::of::<project::GetProjectInfo>(),
+        Entry::of::<project::GetProjectProgress>(),
+        Entry::of::<state_files::AppendLearning>(),
+        Entry::of::<state_files::ReadLearnings>(),
+        Entry::of::<state_files::AppendProgress>(),
+        Entry::of::<state_files::ReadProgress>(),
+    ]
 }
 
-/// The `append_progress` tool.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct AppendProgress {
-    /// What was done
-    text: String,
-}
+/// A record: as data, and as the same JSON in text.
+#[derive(Debug)]
+struct Record<T>(T);
 
-/// The `read_learnings` tool.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ReadLearnings {}
+impl<T: Serialize + JsonSchema + Send> Output for Record<T> {
+    fn schema() -> Option<Arc<JsonObject>> {
+        let mut schema = Value::Object(schema::of::<T>());
+        plain(&mut schema);
+        match schema {
+            Value::Object(schema) => Some(Arc::new(schema)),
+            _ => None,
+        }
+    }
 
-/// The `read_progress` tool.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ReadProgress {}
-
-impl Tool for AppendLearning {
-    const NAME: &'static str = "append_learning";
-    const TITLE: &'static str = "Record a learning";
-    const DESCRIPTION: &'static str = "Append to .ralph/learnings.txt";
-    const MODULE: ModuleId = ModuleId::Board;
-    const EFFECT: Effect = Effect::Adds;
-    type Output = Text;
-
-    async fn call(self, call: Call) -> Result<Self::Output, Report> {
-        append(call, StateFile::Learnings, self.text).await
+    fn into_result(self, limit: usize) -> CallToolResult {
+        Data { value: self.0, text: None }.into_result(limit)
     }
 }
 
-impl Tool for AppendProgress {
-    const NAME: &'static str = "append_progress";
-    const TITLE: &'static str = "Record progress";
-    const DESCRIPTION: &'static str = "Append to .ralph/progress.txt";
-    const MODULE: ModuleId = ModuleId::Board;
-    const EFFECT: Effect = Effect::Adds;
-    type Output = Text;
-
-    async fn call(self, call: Call) -> Result<Self::Output, Report> {
-        append(call, StateFile::Progress, self.text).await
+/// Removes descriptions: the names of a record say enough to whoever reads one.
+fn plain(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            // A property may itself be called `description`: that one is an object.
+            if object.get("description").is_some_and(Value::is_string) {
+                object.remove("description");
+            }
+            object.values_mut().for_each(plain);
+        }
+        Value::Array(items) => items.iter_mut().for_each(plain),
+        _ => {}
     }
 }
 
-impl Tool for ReadLearnings {
-    const NAME: &'static str = "read_learnings";
-    const TITLE: &'static str = "Read the learnings";
-    const DESCRIPTION: &'static str = "Read .ralph/learnings.txt";
-    const MODULE: ModuleId = ModuleId::Board;
-    const EFFECT: Effect = Effect::Reads;
-    type Output = Text;
+/// A record that is gone.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Deleted<I> {
+    #[serde(flatten)]
+    which: I,
+    deleted: bool,
+}
 
-    async fn call(self, call: Call) -> Result<Self::Output, Report> {
-        read(call, StateFile::Learnings).await
+#[derive(Debug, Serialize, JsonSchema)]
+struct Id {
+    id: i64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Name {
+    name: String,
+}
+
+fn deleted<I>(which: I) -> Record<Deleted<I>> {
+    Record(Deleted { which, deleted: true })
+}
+
+/// The board, and on whose behalf a tool works on it.
+fn board_for<T: Tool>(call: &Call) -> Result<(Arc<Board>, Actor), Report> {
+    let board = Arc::clone(call.app.board()?);
+    Ok((board, actor(call.session.as_deref(), T::NAME)))
+}
+
+/// On whose behalf a change is made, for the journal.
+fn actor(session: Option<&Context>, tool: &str) -> Actor {
+    let actor = Actor::of(tool);
+    match session.cloned() {
+        Some(Context { session_id: session, recipe, discipline, .. }) => {
+            Actor { session, recipe, discipline, ..actor }
+        }
+        None => actor,
     }
 }
 
-impl Tool for ReadProgress {
-    const NAME: &'static str = "read_progress";
-    const TITLE: &'static str = "Read the progress";
-    const DESCRIPTION: &'static str = "Read .ralph/progress.txt";
-    const MODULE: ModuleId = ModuleId::Board;
-    const EFFECT: Effect = Effect::Reads;
-    type Output = Text;
-
-    async fn call(self, call: Call) -> Result<Self::Output, Report> {
-        read(call, StateFile::Progress).await
-    }
-}
-
-async fn append(call: Call, file: StateFile, text: String) -> Result<Text, Report> {
-    call.app.with_state_files(move |files| files.append(file, &text)).await??;
-    Ok(Text("recorded".into()))
-}
-
-async fn read(call: Call, file: StateFile) -> Result<Text, Report> {
-    let text = call.app.with_state_files(move |files| files.read(file)).await??;
-    Ok(Text(if text.is_empty() { "nothing is recorded yet".into() } else { text }))
+fn page(cursor: Option<String>, limit: Option<i64>) -> PageRequest {
+    PageRequest { cursor, limit }
 }

@@ -14,7 +14,7 @@ use crate::tool::Entry;
 
 /// All tools that are always there.
 pub fn table() -> Vec<Entry> {
-    vec![
+    let mut table = vec![
         // knowledge
         Entry::of::<knowledge::Read>(),
         Entry::of::<search::Search>(),
@@ -36,10 +36,7 @@ pub fn table() -> Vec<Entry> {
         Entry::of::<workflow::AdvanceState>(),
         Entry::of::<workflow::ExportTaskList>(),
         Entry::of::<workflow::SuggestNextCalls>(),
-        // board
-        Entry::of::<board::AppendLearning>(),
-        Entry::of::<board::AppendProgress>(),
-        Entry::of::<board::ReadLearnings>(),
-        Entry::of::<board::ReadProgress>(),
-    ]
+    ];
+    table.extend(board::table());
+    table
 }

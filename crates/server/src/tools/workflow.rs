@@ -177,7 +177,7 @@ impl Tool for AdvanceState {
         and the paths of its artifacts. Unlocks the steps that wait for it; the same call again \
         changes nothing.";
     const MODULE: ModuleId = ModuleId::Workflow;
-    const EFFECT: Effect = Effect::Records;
+    const EFFECT: Effect = Effect::Changes;
     type Output = Data<StateAdvanced>;
 
     async fn call(self, call: Call) -> Result<Self::Output, Report> {

@@ -5,6 +5,8 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
 mod binary;
+mod board;
+mod board_resources;
 mod changes;
 mod definitions;
 mod errors;
@@ -15,10 +17,13 @@ mod process;
 mod prompts;
 mod protocol;
 mod reading;
+mod recipes;
 mod references;
 mod scopes;
 mod searching;
 mod server;
+mod session_files;
+mod sessions;
 mod skills;
 mod workflow;
 mod workflow_crash;

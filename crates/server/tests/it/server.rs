@@ -1,7 +1,7 @@
 //! A server in this process, and a client that says exactly what a test wants.
 
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rutter_server::profiles::Profile;
@@ -17,19 +17,21 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What is to be served.
 pub(crate) struct Folder {
-    place: tempfile::TempDir,
+    place: Place,
     request: Request,
     variables: Vec<(String, String)>,
+}
+
+enum Place {
+    Own(tempfile::TempDir),
+    Shared(PathBuf),
 }
 
 impl Folder {
     /// An empty folder: the embedded pack is served.
     pub(crate) fn empty() -> Self {
-        Self {
-            place: tempfile::tempdir().unwrap(),
-            request: Request::default(),
-            variables: Vec::new(),
-        }
+        let place = Place::Own(tempfile::tempdir().unwrap());
+        Self { place, request: Request::default(), variables: Vec::new() }
     }
 
     /// A folder with these files.
@@ -57,8 +59,17 @@ impl Folder {
         self
     }
 
+    /// With a context file that is named on the command line.
+    pub(crate) fn context(mut self, path: &str) -> Self {
+        self.request.context = Some(path.into());
+        self
+    }
+
     pub(crate) fn path(&self) -> &Path {
-        self.place.path()
+        match &self.place {
+            Place::Own(folder) => folder.path(),
+            Place::Shared(path) => path,
+        }
     }
 
     pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
@@ -230,13 +241,25 @@ impl Client {
         }
     }
 
-    /// Closes the input and waits until the server has ended.
-    pub(crate) async fn close(mut self) {
+    /// Another client, with a server of its own, in the same folder.
+    pub(crate) async fn other(&self, request: Folder) -> Self {
+        let place = Place::Shared(self.folder.path().to_owned());
+        Folder { place, ..request }.connect().await
+    }
+
+    /// Ends, and gives the folder back.
+    pub(crate) async fn into_folder(mut self) -> Folder {
         self.writer.shutdown().await.unwrap();
         tokio::time::timeout(PATIENCE, self.served)
             .await
             .expect("the server does not end")
             .unwrap();
+        self.folder
+    }
+
+    /// Closes the input and waits until the server has ended.
+    pub(crate) async fn close(self) {
+        drop(self.into_folder().await);
     }
 }
 

@@ -108,7 +108,7 @@ impl Client {
 }
 
 /// How a client starts this program: by its name where the shell finds it, else by its path.
-fn command() -> String {
+pub(in crate::cli) fn command() -> String {
     let on_path = std::env::var_os("PATH").is_some_and(|path| {
         std::env::split_paths(&path).any(|folder| folder.join("rutter").is_file())
     });

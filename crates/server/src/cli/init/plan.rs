@@ -99,6 +99,15 @@ impl Plan {
         Ok(what)
     }
 
+    /// Tells of a file that something else makes.
+    pub(super) fn tell(&mut self, file: &str, what: What) -> Result<(), Report> {
+        let file = RelativePath::new(file)
+            .map_err(|error| Report::new(Kind::Internal, error.to_string()))?;
+        let target = file.clone();
+        self.steps.push(Step { file, what, note: None, target, before: None, after: None });
+        Ok(())
+    }
+
     /// Tells something about the last step.
     pub(super) fn note(&mut self, note: &'static str) {
         if let Some(step) = self.steps.last_mut() {
