@@ -18,6 +18,7 @@ mod table;
 mod types;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use rutter_base::failure::{Problem, Report};
@@ -94,9 +95,9 @@ impl Guide {
         self.root.is_immutable() && self.registry.as_ref().is_none_or(Root::is_immutable)
     }
 
-    /// The folder with the manifest and the files that it names.
-    pub fn root(&self) -> &Root {
-        &self.root
+    /// The folder and the file of the manifest, to be watched; `None` if it cannot change.
+    pub fn manifest_file(&self) -> Option<(&Path, &'static str)> {
+        self.root.path().map(|folder| (folder, manifest::FILE))
     }
 
     /// The manifest as it is now. One that broke while the server runs stays as it was before.

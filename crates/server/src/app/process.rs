@@ -25,7 +25,6 @@ impl Module for Process {
     }
 
     fn is_immutable(&self) -> bool {
-        // The list of stages is read once; their text is read anew each time and is no list.
-        true
+        self.0.is_immutable()
     }
 }

@@ -19,6 +19,7 @@ impl App {
     pub fn watch(self: &Arc<Self>, mode: Mode) -> io::Result<Vec<Watch>> {
         let mut watches = self.watch_library(mode)?;
         watches.extend(self.watch_skills(mode)?);
+        watches.extend(self.watch_process(mode)?);
         let Some(workflow) = self.following() else { return Ok(watches) };
         for folder in workflow.folders() {
             let app = Arc::clone(self);
@@ -50,6 +51,24 @@ impl App {
             for uri in difference.updated {
                 app.changes().announce(Change::Resource(uri));
             }
+        })
+    }
+
+    /// The manifest of a process shapes the schemas of its tools.
+    fn watch_process(self: &Arc<Self>, mode: Mode) -> io::Result<Option<Watch>> {
+        let guide = self.parts.guide.as_ref();
+        let Some((folder, file)) = guide.and_then(|guide| guide.manifest_file()) else {
+            return Ok(None);
+        };
+        let app = Arc::clone(self);
+        Watch::file(folder, file, mode, move || {
+            tracing::info!(
+                event = "process_reloaded",
+                "the manifest of the process changed on disk"
+            );
+            app.log_problems();
+            app.refill_toolbox();
+            app.changes().announce(Change::Tools);
         })
     }
 

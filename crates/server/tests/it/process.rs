@@ -172,6 +172,11 @@ async fn a_process_of_ones_own_shapes_the_schemas() {
     let (text, data) = ask(&mut client, "query_knowledge", json!({"query": "NEEDLE"})).await;
     assert_eq!(text, "1 knowledge base entry matches 'NEEDLE':\n\n- **One** (one.md)\n  needle");
     assert_eq!(data["articles"][0]["snippet"], "needle");
+    client.folder.write("p/process.yaml", "stages: [{id: dream, file: plan.md}]\n");
+    client.notification("notifications/tools/list_changed").await;
+    let tools = schemas(&mut client).await;
+    assert_eq!(choices(&tools["get_stage"], "stage"), ["dream"]);
+    client.folder.write("p/process.yaml", "stages: [{id: plan, file: plan.md}]\n");
     client.folder.write("p/plan.md", "# Plan, changed\n");
     assert_eq!(
         ask(&mut client, "get_stage", json!({"stage": "plan"})).await.0,

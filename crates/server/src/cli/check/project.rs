@@ -26,7 +26,8 @@ pub(super) struct Outcome {
 #[derive(Serialize)]
 struct Item {
     file: String,
-    item: String,
+    #[serde(rename = "item")]
+    what: String,
     ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
@@ -81,7 +82,7 @@ impl Outcome {
     fn new(list: &Checklist, made: Vec<String>) -> Self {
         let checks = list.checks.iter().map(|check| Item {
             file: check.file.clone(),
-            item: check.item.clone(),
+            what: check.item.clone(),
             ok: check.passed(),
             detail: check.detail().map(str::to_owned),
         });

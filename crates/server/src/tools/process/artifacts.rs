@@ -45,7 +45,9 @@ impl Tool for GetArtifactSpec {
 pub(in crate::tools) struct GetArtifactStub {
     /// Artifact to get stub for
     artifact: String,
-    /// Project type — used to select the correct claude_md stub. Defaults to 'app'. Ignored for non-claude_md artifacts.
+    #[schemars(
+        description = "Project type — used to select the correct claude_md stub. Defaults to 'app'. Ignored for non-claude_md artifacts."
+    )]
     #[serde(default)]
     project_type: Option<String>,
 }

@@ -43,7 +43,7 @@ pub(in crate::tools) struct Found {
 /// A capability in short.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Summary {
-    /// For get_capability_detail
+    /// For `get_capability_detail`
     id: String,
     name: String,
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::choices;
-use super::project::Checks;
+use super::project::Findings;
 use crate::app::App;
 use crate::module::ModuleId;
 use crate::projects::with_project;
@@ -94,7 +94,7 @@ pub(in crate::tools) struct Transition {
     prompt: String,
     /// Whether the prerequisites are met; with validate
     #[serde(skip_serializing_if = "Option::is_none")]
-    validation: Option<Checks>,
+    validation: Option<Findings>,
 }
 
 impl Tool for GetTransitionPrompt {
@@ -120,7 +120,7 @@ impl Tool for GetTransitionPrompt {
         };
         let list = with_project(&call, project_path, work).await??;
         let text = Some(format!("{}\n\n---\n\n{prompt}", list.to_text()));
-        let validation = Some(Checks::from(list));
+        let validation = Some(Findings::from(list));
         Ok(Data { value: Transition { prompt, validation }, text })
     }
 

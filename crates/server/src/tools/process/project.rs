@@ -60,7 +60,7 @@ impl Tool for GetProjectTypeGuidance {
 
 /// What was checked.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::tools) struct Checks {
+pub(in crate::tools) struct Findings {
     /// The project, as it was named
     project: String,
     /// Whether everything passed
@@ -88,7 +88,7 @@ struct Check {
     detail: Option<String>,
 }
 
-impl From<Checklist> for Checks {
+impl From<Checklist> for Findings {
     fn from(list: Checklist) -> Self {
         let checks = list.checks.iter().map(|check| Check {
             item: text::one_line(&check.item),
@@ -108,7 +108,7 @@ impl From<Checklist> for Checks {
     }
 }
 
-impl From<Checklist> for Data<Checks> {
+impl From<Checklist> for Data<Findings> {
     fn from(list: Checklist) -> Self {
         Self { text: Some(list.to_text()), value: list.into() }
     }
@@ -130,7 +130,7 @@ impl Tool for CheckProjectStructure {
         directories and files. Use when auditing a project or after scaffolding.";
     const MODULE: ModuleId = ModuleId::Process;
     const EFFECT: Effect = Effect::Reads;
-    type Output = Data<Checks>;
+    type Output = Data<Findings>;
 
     async fn call(self, call: Call) -> Result<Self::Output, Report> {
         Ok(with_project(&call, self.project_path, Guide::check_structure).await?.into())
@@ -154,7 +154,7 @@ impl Tool for CheckProjectHealth {
         project audits or pre-review validation.";
     const MODULE: ModuleId = ModuleId::Process;
     const EFFECT: Effect = Effect::Reads;
-    type Output = Data<Checks>;
+    type Output = Data<Findings>;
 
     async fn call(self, call: Call) -> Result<Self::Output, Report> {
         Ok(with_project(&call, self.project_path, Guide::check_health).await?.into())
