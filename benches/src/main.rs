@@ -13,6 +13,7 @@ mod measure;
 mod process;
 mod report;
 mod session;
+mod workflow;
 
 use std::error::Error;
 use std::io::Write;
@@ -31,6 +32,8 @@ enum Suite {
     Servers(Arguments),
     /// The tools of the process
     Process(process::Arguments),
+    /// The planner and the state of the workflow
+    Workflow(workflow::Arguments),
 }
 
 #[derive(Debug, Args)]
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
     let outcome = match Suite::parse() {
         Suite::Servers(arguments) => run(&arguments),
         Suite::Process(arguments) => process::run(&arguments),
+        Suite::Workflow(arguments) => workflow::run(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
 }
 
 /// The logged milliseconds of each tool's calls, in order of size.
-type Times = BTreeMap<String, Vec<f64>>;
+pub(crate) type Times = BTreeMap<String, Vec<f64>>;
 
 /// Measures, and prints the figures.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
@@ -124,12 +124,23 @@ fn calls(on_the_pack: bool) -> Vec<(&'static str, Value)> {
 }
 
 fn measure(rutter: &Path, project: &Path, root: Option<&Path>) -> Result<Times, Box<dyn Error>> {
-    let log = tempfile::NamedTempFile::new()?;
     let mut command = Command::new(rutter);
     command.args(["serve", "--profile", "acm"]).current_dir(project).env_clear();
     if let Some(root) = root {
         command.env("ACM_ROOT", root);
     }
+    let all = calls(root.is_none());
+    logged(command, (0..WARM_UP + CALLS).flat_map(|_| all.clone()), WARM_UP)
+}
+
+/// Calls tools one after the other, and gives the times that the server logged, without the first
+/// `warm_up` of each tool.
+pub(crate) fn logged(
+    mut command: Command,
+    calls: impl Iterator<Item = (&'static str, Value)>,
+    warm_up: usize,
+) -> Result<Times, Box<dyn Error>> {
+    let log = tempfile::NamedTempFile::new()?;
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log.reopen()?).spawn()?;
     let mut input = child.stdin.take().ok_or("a child has no streams")?;
@@ -142,23 +153,21 @@ fn measure(rutter: &Path, project: &Path, root: Option<&Path>) -> Result<Times, 
     };
     exchange(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "0"}}}))?;
-    for round in 0..WARM_UP + CALLS {
-        for (name, arguments) in calls(root.is_none()) {
-            let answer = exchange(json!({"jsonrpc": "2.0", "id": round, "method": "tools/call",
-                "params": {"name": name, "arguments": arguments}}))?;
-            if answer.pointer("/result/isError") == Some(&Value::Bool(true))
-                || answer.get("result").is_none()
-            {
-                return Err(format!("{name}: {answer}").into());
-            }
+    for (name, arguments) in calls {
+        let answer = exchange(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": name, "arguments": arguments}}))?;
+        if answer.pointer("/result/isError") == Some(&Value::Bool(true))
+            || answer.get("result").is_none()
+        {
+            return Err(format!("{name}: {answer}").into());
         }
     }
     drop(input);
     child.wait()?;
-    Ok(times(&fs::read_to_string(log.path())?))
+    Ok(times(&fs::read_to_string(log.path())?, warm_up))
 }
 
-fn times(log: &str) -> Times {
+fn times(log: &str, warm_up: usize) -> Times {
     let mut times = Times::new();
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     for line in lines.filter(|line| line.get("event") == Some(&json!("tool_call"))) {
@@ -169,13 +178,13 @@ fn times(log: &str) -> Times {
         }
     }
     for times in times.values_mut() {
-        times.drain(..WARM_UP.min(times.len()));
+        times.drain(..warm_up.min(times.len()));
         times.sort_by(f64::total_cmp);
     }
     times
 }
 
-fn quantile(times: &[f64], part: usize) -> f64 {
+pub(crate) fn quantile(times: &[f64], part: usize) -> f64 {
     times.get(times.len() * part / 100).copied().unwrap_or(f64::NAN)
 }
 

@@ -25,7 +25,7 @@ pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
 
 /// Reads a YAML text that may list tens of thousands of things.
 pub fn parse_large<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
-    serde_saphyr::from_str_with_options(text, options(40)).map_err(|error| located(&error))
+    serde_saphyr::from_str_with_options(text, options(20)).map_err(|error| located(&error))
 }
 
 /// Reads a YAML text as `T`; an error comes with the key that it is about (`a[0].b`).

@@ -178,11 +178,24 @@ impl Workflow {
     pub fn problems(&self) -> Vec<Problem> {
         let snapshot = self.snapshot();
         let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let broken = snapshot.prompts.iter().filter_map(|prompt| {
-            let error = self.template(prompt).err()?;
-            Some(Problem::error(prompt.file(), Report::from(error).to_string()))
+        let in_files = snapshot.prompts.iter().flat_map(|prompt| self.problems_of(prompt));
+        refused.into_iter().chain(snapshot.problems.iter().cloned()).chain(in_files).collect()
+    }
+
+    fn problems_of(&self, prompt: &Prompt) -> Vec<Problem> {
+        let template = match self.template(prompt) {
+            Ok(template) => template,
+            Err(error) => {
+                return vec![Problem::error(prompt.file(), Report::from(error).to_string())];
+            }
+        };
+        let declared = |name: &&str| prompt.inputs.iter().any(|input| input.name == **name);
+        let undeclared = template.names().into_iter().filter(|name| !declared(name));
+        let told = undeclared.map(|name| {
+            let message = format!("`{{{{{name}}}}}` is no declared input and stays as it is");
+            Problem::warning(prompt.file(), message)
         });
-        refused.into_iter().chain(snapshot.problems.iter().cloned()).chain(broken).collect()
+        told.collect()
     }
 
     /// What happens to a call that is out of order.

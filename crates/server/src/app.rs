@@ -19,7 +19,7 @@ use rutter_board::{Board, StateFiles};
 use rutter_library::Library;
 use rutter_library::search::{Boosts, Indexing};
 use rutter_process::guide::Guide;
-use rutter_process::workflow::Workflow;
+use rutter_process::workflow::{Loaded, Snapshot, Workflow};
 
 use crate::changes::{Change, Changes};
 use crate::metrics::Metrics;
@@ -373,6 +373,29 @@ impl App {
     /// The workflow, if it is on.
     pub fn workflow(&self) -> Result<&Arc<Workflow>, Report> {
         self.parts.workflow.as_ref().ok_or_else(|| off(ModuleId::Workflow))
+    }
+
+    /// Works with the steps of the workflow and what was done of them: at once where one look at
+    /// the state's file is enough and the steps are few, else where reading may block.
+    pub async fn with_progress<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Snapshot, Loaded) -> T + Send + 'static,
+    ) -> Result<T, Report> {
+        /// With more, the answer takes longer than going to another thread does.
+        const FEW: usize = 1_000;
+        let workflow = Arc::clone(self.workflow()?);
+        let snapshot = workflow.snapshot();
+        let known =
+            if snapshot.graph.nodes().len() <= FEW { workflow.store().glance() } else { None };
+        let at_once = known.is_some();
+        let work = move || {
+            let loaded = match known {
+                Some(state) => Loaded { state, warning: None },
+                None => workflow.store().load()?,
+            };
+            Ok::<_, Report>(work(&snapshot, loaded))
+        };
+        blocking(at_once, work).await?
     }
 
     /// Works with the workflow and its state where files may block.

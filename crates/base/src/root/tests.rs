@@ -250,7 +250,7 @@ fn a_folder_is_listed_without_following_links_out() {
     assert_eq!(listed, expected.map(|(name, kind)| (name.to_owned(), kind)));
     assert_eq!(root.list(&path("none")), []);
     let embedded = Root::embedded(&PACK).list(&path("root"));
-    assert_eq!(embedded.first().map(|entry| entry.name.as_str()), Some("path.rs"));
+    assert_eq!(embedded.first().map(|entry| entry.name.as_str()), Some("durable.rs"));
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl Files {
 const META: &str = "prompts:\n  - id: one\n    title: One\n    phase: 1\n    produces: [sum]\n    inputs:\n      \
     - {name: what, type: string, required: true}\n      - {name: why, enum: [fun, profit]}\n      \
     - {name: times, type: integer, default: 3}\n  - {id: two, dependsOn: [one], path: prompts/one.md, \
-    variables: [{name: what}]}\n";
+    variables: [{name: what}, {name: why}]}\n";
 
 fn render(
     workflow: &Workflow,
@@ -128,7 +128,10 @@ fn bad_metadata_is_told_apart() {
         refused("[{id: a, dependsOn: [b]}, {id: b, dependsOn: [a]}]"),
         "meta.yaml: a cycle: `b` → `a` → `b`"
     );
-    let files = Files::new("[{id: 'a b'}, {id: two, path: ../x.md}, {id: one}]", None);
+    let files = Files::new(
+        "[{id: 'a b'}, {id: two, path: ../x.md}, {id: one, inputs: [{name: what}]}]",
+        None,
+    );
     let problems: Vec<String> =
         files.open(Gating::Warn).unwrap().problems().iter().map(ToString::to_string).collect();
     assert_eq!(
@@ -136,6 +139,7 @@ fn bad_metadata_is_told_apart() {
         [
             "meta.yaml: `a b` cannot name a tool: use 1 to 64 letters, digits, `_` and `-`",
             "../x.md: the file of prompt `two` cannot be read; run `rutter check` to see why",
+            "prompts/one.md: `{{why}}` is no declared input and stays as it is",
         ]
     );
 }
@@ -181,7 +185,7 @@ fn a_broken_change_leaves_everything_as_it_was() {
     );
     assert_eq!(workflow.snapshot().prompts.len(), 2);
     assert_eq!(workflow.problems(), [problem]);
-    files.write("meta.yaml", &format!("{META}  - {{id: three, path: prompts/one.md}}\n"));
+    files.write("meta.yaml", &format!("{META}  - {{id: three, path: prompts/one.md, inputs: [{{name: what}}, {{name: why}}]}}\n"));
     let no = |_: &Snapshot| Err(Problem::error("meta.yaml", "no"));
     assert!(workflow.reload(no).is_err());
     assert_eq!(workflow.snapshot().prompts.len(), 2);

@@ -53,9 +53,8 @@ struct Step<'a> {
     standing: Where,
     depends_on: Vec<&'a str>,
     produces: &'a [String],
-    /// What it waits for, if it does
-    #[serde(skip_serializing_if = "Option::is_none")]
-    waits_for: Option<String>,
+    missing_steps: Vec<&'a str>,
+    missing_artifacts: Vec<&'a str>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -123,11 +122,12 @@ impl<'a> Listing<'a> {
 
 impl<'a> Step<'a> {
     fn new(graph: &'a Graph, node: &'a Node, progress: &Progress) -> Self {
-        let (standing, waits_for) = match graph.standing(node, progress) {
-            Standing::Done => (Where::Done, None),
-            Standing::Ready => (Where::Ready, None),
-            Standing::Blocked => (Where::Blocked, Some(graph.missing(node, progress).to_string())),
+        let standing = match graph.standing(node, progress) {
+            Standing::Done => Where::Done,
+            Standing::Ready => Where::Ready,
+            Standing::Blocked => Where::Blocked,
         };
+        let missing = graph.missing(node, progress);
         Self {
             id: &node.id,
             title: &node.title,
@@ -135,7 +135,8 @@ impl<'a> Step<'a> {
             standing,
             depends_on: graph.before(node).collect(),
             produces: &node.produces,
-            waits_for,
+            missing_steps: missing.steps,
+            missing_artifacts: missing.artifacts,
         }
     }
 }
@@ -165,7 +166,11 @@ fn print_step(step: &Step<'_>, branch: &str, width: usize, screen: &mut Screen) 
         Where::Done => format!("{branch} {}", screen.styled(Style::Good, &format!("✓ {name}"))),
         Where::Ready => format!("{branch} {}", screen.styled(Style::Heading, &format!("▶ {name}"))),
         Where::Blocked => {
-            let waits = step.waits_for.as_deref().unwrap_or_default();
+            // Artifacts come from steps: while one is missing, so are its artifacts.
+            let waits = match step.missing_steps.as_slice() {
+                [] => step.missing_artifacts.join(", "),
+                steps => steps.join(", "),
+            };
             format!(
                 "{branch} {}",
                 screen.styled(Style::Faint, &format!("· {name} (waits for {waits})"))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rutter_base::failure::Report;
 use rutter_base::text;
 use rutter_process::workflow::{
-    Advance, Graph, Node, Progress, STATE_PATH, Snapshot, Standing, Workflow, mermaid,
+    Advance, Graph, Loaded, Node, Progress, STATE_PATH, Snapshot, Standing, mermaid,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -165,7 +165,7 @@ impl Tool for SuggestNextCalls {
     async fn call(self, call: Call) -> Result<Self::Output, Report> {
         let limit = call.app.limits().payload;
         let value =
-            call.app.with_workflow(move |w| suggest(w, self.include_blocked, limit)).await??;
+            call.app.with_progress(move |s, l| suggest(s, l, self.include_blocked, limit)).await?;
         Ok(Data { value, text: None })
     }
 }
@@ -209,15 +209,13 @@ impl Tool for ExportTaskList {
 
     async fn call(self, call: Call) -> Result<Self::Output, Report> {
         let limit = call.app.limits().payload;
-        let value = call.app.with_workflow(move |w| export(w, self.format, limit)).await??;
+        let value = call.app.with_progress(move |s, l| export(s, &l, self.format, limit)).await?;
         Ok(Data { value, text: None })
     }
 }
 
-fn suggest(workflow: &Workflow, blocked: bool, limit: usize) -> Result<Next, Report> {
-    let snapshot = workflow.snapshot();
-    let Snapshot { graph, .. } = &*snapshot;
-    let loaded = workflow.store().load()?;
+fn suggest(snapshot: &Snapshot, loaded: Loaded, blocked: bool, limit: usize) -> Next {
+    let Snapshot { graph, .. } = snapshot;
     let progress = graph.progress(&loaded.state);
     let mut room = Room::new(limit);
     let ready = graph.standing_at(Standing::Ready, &progress);
@@ -225,7 +223,7 @@ fn suggest(workflow: &Workflow, blocked: bool, limit: usize) -> Result<Next, Rep
     let waiting = || graph.standing_at(Standing::Blocked, &progress);
     let blocked = blocked.then(|| room.fill(waiting().map(|node| waits(graph, node, &progress))));
     let warnings = loaded.warning.into_iter().collect();
-    Ok(Next { suggestions, blocked, omitted: room.omitted(), warnings })
+    Next { suggestions, blocked, omitted: room.omitted(), warnings }
 }
 
 fn suggestion(graph: &Graph, node: &Node) -> Suggestion {
@@ -261,10 +259,9 @@ fn waits(graph: &Graph, node: &Node, progress: &Progress) -> Blocked {
     }
 }
 
-fn export(workflow: &Workflow, format: Format, limit: usize) -> Result<Exported, Report> {
-    let snapshot = workflow.snapshot();
-    let Snapshot { graph, .. } = &*snapshot;
-    let progress = graph.progress(&workflow.store().load()?.state);
+fn export(snapshot: &Snapshot, loaded: &Loaded, format: Format, limit: usize) -> Exported {
+    let Snapshot { graph, .. } = snapshot;
+    let progress = graph.progress(&loaded.state);
     let mut room = Room::new(limit);
     let status = |node: &Node| match graph.standing(node, &progress) {
         Standing::Done => Status::Done,
@@ -290,7 +287,7 @@ fn export(workflow: &Workflow, format: Format, limit: usize) -> Result<Exported,
         Format::Mermaid => exported.mermaid = Some(text::cap(mermaid(graph, &progress), limit / 2)),
     }
     exported.omitted = room.omitted();
-    Ok(exported)
+    exported
 }
 
 /// Their ids are numbers: the places in our order, counted from 1.

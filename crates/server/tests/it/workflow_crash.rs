@@ -157,7 +157,7 @@ fn a_full_disk_changes_nothing_and_is_told() {
     }
     let folder = project();
     assert!(advance(folder.path(), &["s0"], &[]).0.success());
-    let before = std::fs::read(folder.path().join(".mcp/state.json")).unwrap();
+    let before = std::fs::read_to_string(folder.path().join(".mcp/state.json")).unwrap();
     let temporary = folder.path().join(".mcp/state.json.tmp");
     for (call, error) in
         [("write", "ENOSPC"), ("write", "EDQUOT"), ("fsync", "EIO"), ("write", "EFBIG")]
@@ -175,7 +175,7 @@ fn a_full_disk_changes_nothing_and_is_told() {
             "the state cannot be written"
         };
         assert!(said.starts_with(expected), "{call} {error}: {said}");
-        assert_eq!(std::fs::read(folder.path().join(".mcp/state.json")).unwrap(), before);
+        assert_eq!(std::fs::read_to_string(folder.path().join(".mcp/state.json")).unwrap(), before);
         assert!(!temporary.exists());
     }
 }

@@ -160,7 +160,7 @@ fn plan_shows_what_is_done_ready_and_blocked() {
     let shown = text(&run(folder.path(), &["plan"]).stdout);
     assert_eq!(
         shown,
-        "no phase\n├─ ▶ first   First\n└─ · second  second (waits for `first`)\n\n0 done, 1 ready, 1 blocked\n"
+        "no phase\n├─ ▶ first   First\n└─ · second  second (waits for first)\n\n0 done, 1 ready, 1 blocked\n"
     );
     Served::start(folder.path(), &SERVE, &[]).call("advance_state", &json!({"id": "first"}));
     let listing: Value =

@@ -12,8 +12,9 @@ use crate::workflow::planner::{Progress, Standing};
 /// More steps make no readable picture.
 const MAX_STEPS: usize = 500;
 const HEIGHT: f64 = 46.0;
-/// What a character of the title takes, at most, in the font that is used.
-const CHARACTER: f64 = 7.4;
+/// What a character takes: of the title, which is bold, and of the line below it.
+const TITLE_CHARACTER: f64 = 8.4;
+const CAPTION_CHARACTER: f64 = 6.6;
 const MARGIN: f64 = 24.0;
 const LEGEND: f64 = 44.0;
 /// The longest line in a box, in characters.
@@ -63,9 +64,10 @@ pub fn svg(graph: &Graph, progress: &Progress) -> Result<String, TooManySteps> {
 fn lay_out(graph: &Graph) -> Layout<NodeLabel, EdgeLabel> {
     let mut layout = Layout::new();
     for node in graph.nodes() {
-        let longest = shown(&node.title).chars().count().max(caption(node).chars().count());
         #[expect(clippy::cast_precision_loss, reason = "a line has at most 40 characters")]
-        let width = longest as f64 * CHARACTER + 28.0;
+        let length = |line: &str, character: f64| line.chars().count() as f64 * character;
+        let title = length(&shown(&node.title), TITLE_CHARACTER);
+        let width = title.max(length(&caption(node), CAPTION_CHARACTER)) + 36.0;
         layout.set_node(
             node.id.as_str(),
             Some(NodeLabel { width, height: HEIGHT, ..NodeLabel::default() }),
