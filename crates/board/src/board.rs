@@ -5,7 +5,6 @@ mod follow;
 
 use std::path::Path;
 
-use chrono::{SecondsFormat, Utc};
 use rutter_base::root::Root;
 
 use crate::error::BoardError;
@@ -71,7 +70,7 @@ impl Board {
 
     /// Tasks that can be worked on, by priority, then id.
     pub async fn list_ready_tasks(&self, ready: Ready, page: PageRequest) -> Done<Page<TaskEntry>> {
-        let now = now();
+        let now = crate::store::now();
         self.store
             .read(|read| {
                 Box::pin(async move { lists::ready_page(read, &ready, &now, &page).await })
@@ -296,9 +295,4 @@ impl Board {
     pub async fn engine_version(&self) -> Done<String> {
         self.store.engine_version().await
     }
-}
-
-/// The present moment, as it is stored.
-fn now() -> String {
-    Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true)
 }

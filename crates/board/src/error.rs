@@ -3,6 +3,8 @@
 use rutter_base::failure::{Failure, Kind, Report};
 use rutter_base::text::{cap, one_line};
 
+use crate::model::{CommentId, TaskId};
+
 /// Why the board did not do it. Whatever the reason, nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum BoardError {
@@ -73,11 +75,11 @@ impl BoardError {
         Self::Refused { reason: reason.into(), hint: hint.into() }
     }
 
-    pub(crate) fn no_task(id: impl ToString) -> Self {
+    pub(crate) fn no_task(id: TaskId) -> Self {
         Self::Missing { what: "task", name: id.to_string(), hint: "list_tasks shows what there is" }
     }
 
-    pub(crate) fn no_comment(id: impl ToString) -> Self {
+    pub(crate) fn no_comment(id: CommentId) -> Self {
         Self::Missing {
             what: "comment",
             name: id.to_string(),

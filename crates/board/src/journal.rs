@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, Row};
+use sqlx::{AnyConnection, Row as _};
 
 use crate::board::Touched;
 use crate::error::BoardError;
@@ -12,48 +12,49 @@ use crate::store::Write;
 
 impl Write {
     /// Records that something came to be.
-    pub(crate) async fn created(
+    pub(crate) fn created(
         &mut self,
         entity: Entity,
         record: impl ToString,
         after: &impl Serialize,
-    ) -> Result<(), BoardError> {
+    ) {
         let after = serde_json::to_string(after).ok();
-        self.journal(entity, record, Action::Create, (None, after)).await
+        self.journal(entity, record, Action::Create, (None, after));
     }
 
     /// Records that something is gone, so that it can be brought back.
-    pub(crate) async fn deleted(
+    pub(crate) fn deleted(
         &mut self,
         entity: Entity,
         record: impl ToString,
         before: &impl Serialize,
-    ) -> Result<(), BoardError> {
+    ) {
         let before = serde_json::to_string(before).ok();
-        self.journal(entity, record, Action::Delete, (before, None)).await
+        self.journal(entity, record, Action::Delete, (before, None));
     }
 
     /// Records what is different; nothing when nothing is.
-    pub(crate) async fn updated<T: Serialize>(
+    pub(crate) fn updated<T: Serialize>(
         &mut self,
         entity: Entity,
         record: impl ToString,
         before: &T,
         after: &T,
-    ) -> Result<(), BoardError> {
-        let Some((before, after)) = difference(before, after) else { return Ok(()) };
-        self.journal(entity, record, Action::Update, (Some(before), Some(after))).await
+    ) {
+        if let Some((before, after)) = difference(before, after) {
+            self.journal(entity, record, Action::Update, (Some(before), Some(after)));
+        }
     }
 
-    async fn journal(
+    fn journal(
         &mut self,
         entity: Entity,
         record: impl ToString,
         action: Action,
-        states: (Option<String>, Option<String>),
-    ) -> Result<(), BoardError> {
-        let Self { connection, actor, now } = self;
-        insert(connection, now, actor, entity, &record.to_string(), action, states).await
+        (before, after): (Option<String>, Option<String>),
+    ) {
+        let record = record.to_string();
+        self.rows.push(Row { entity, record, action, before, after });
     }
 }
 
@@ -82,32 +83,58 @@ fn difference<T: Serialize>(before: &T, after: &T) -> Option<(String, String)> {
     Some((part(&before), part(&after)))
 }
 
-/// Writes a row.
-pub(crate) async fn insert(
+/// What a row says beside who and when.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) entity: Entity,
+    pub(crate) record: String,
+    pub(crate) action: Action,
+    pub(crate) before: Option<String>,
+    pub(crate) after: Option<String>,
+}
+
+const INSERT: &str = "insert into journal (at, session, recipe, discipline, tool, entity, record, action, before, after) \
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+/// `SQLite` takes both at once: every statement of its own wakes a thread, twice.
+const INSERT_AND_COMMIT: &str = "insert into journal (at, session, recipe, discipline, tool, entity, record, action, before, after) \
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10); commit";
+
+/// Writes the rows of a transaction and ends it.
+pub(crate) async fn commit(
     connection: &mut AnyConnection,
     now: &str,
     actor: &Actor,
-    entity: Entity,
-    record: &str,
-    action: Action,
-    (before, after): (Option<String>, Option<String>),
+    mut rows: Vec<Row>,
 ) -> Result<(), BoardError> {
-    sqlx::query(
-        "insert into journal (at, session, recipe, discipline, tool, entity, record, action, before, after) \
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-    )
-    .bind(now)
-    .bind(&actor.session)
-    .bind(&actor.recipe)
-    .bind(&actor.discipline)
-    .bind(&actor.tool)
-    .bind(entity.as_str())
-    .bind(record)
-    .bind(action.as_str())
-    .bind(before)
-    .bind(after)
-    .execute(connection)
-    .await?;
+    let Some(last) = rows.pop() else {
+        return crate::store::execute(connection, "commit").await;
+    };
+    for row in &rows {
+        insert(connection, INSERT, now, actor, row).await?;
+    }
+    insert(connection, INSERT_AND_COMMIT, now, actor, &last).await
+}
+
+async fn insert(
+    connection: &mut AnyConnection,
+    statement: &'static str,
+    now: &str,
+    actor: &Actor,
+    row: &Row,
+) -> Result<(), BoardError> {
+    sqlx::query(statement)
+        .bind(now)
+        .bind(&actor.session)
+        .bind(&actor.recipe)
+        .bind(&actor.discipline)
+        .bind(&actor.tool)
+        .bind(row.entity.as_str())
+        .bind(&row.record)
+        .bind(row.action.as_str())
+        .bind(&row.before)
+        .bind(&row.after)
+        .execute(connection)
+        .await?;
     Ok(())
 }
 
@@ -152,6 +179,23 @@ pub(crate) async fn one(
     let row =
         sqlx::query("select * from journal where id = $1").bind(id).fetch_optional(connection);
     row.await?.as_ref().map(change).transpose()
+}
+
+/// The latest deletion of a record.
+pub(crate) async fn last_deletion(
+    connection: &mut AnyConnection,
+    entity: Entity,
+    record: &str,
+) -> Result<Option<Change>, BoardError> {
+    let row = sqlx::query(
+        "select * from journal where action = 'delete' and entity = $1 and record = $2 \
+         order by id desc limit 1",
+    )
+    .bind(entity.as_str())
+    .bind(record)
+    .fetch_optional(connection)
+    .await?;
+    row.as_ref().map(change).transpose()
 }
 
 /// The number of the latest change.

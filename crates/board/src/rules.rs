@@ -18,22 +18,6 @@ use sqlx::AnyConnection;
 
 use crate::error::BoardError;
 
-/// The next number of a kind. One that was given out is never given out again, even after the
-/// record that had it is gone.
-async fn next_number(
-    connection: &mut AnyConnection,
-    counter: &'static str,
-    highest: &'static str,
-) -> Result<i64, BoardError> {
-    let last: i64 = sqlx::query_scalar("select value from counters where name = $1")
-        .bind(counter)
-        .fetch_optional(&mut *connection)
-        .await?
-        .unwrap_or_default();
-    let highest: i64 = sqlx::query_scalar(highest).fetch_one(connection).await?;
-    Ok(last.max(highest) + 1)
-}
-
 /// Remembers that a number was given out, when the record that shows it goes.
 async fn retire_number(
     connection: &mut AnyConnection,

@@ -21,6 +21,7 @@ use sqlx::{AnyConnection, ConnectOptions, Connection as _};
 use tokio::sync::Semaphore;
 
 use crate::error::{BoardError, is_busy};
+use crate::journal;
 use crate::model::Actor;
 
 pub use maintain::Integrity;
@@ -68,12 +69,13 @@ pub(crate) struct Store {
     checked: tokio::sync::Mutex<Option<Identity>>,
 }
 
-/// A transaction that writes: on whose behalf, and when.
+/// A transaction that writes, and when.
 #[derive(Debug)]
 pub(crate) struct Write {
     pub(crate) connection: AnyConnection,
-    pub(crate) actor: Actor,
     pub(crate) now: String,
+    /// What the journal is to say of it.
+    pub(crate) rows: Vec<journal::Row>,
 }
 
 /// What a transaction does.
@@ -128,10 +130,13 @@ impl Store {
         };
         self.execute_patiently(&mut opened.connection, "begin immediate").await?;
         let Opened { connection, file } = opened;
-        let now = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
-        let mut write = Write { connection, actor: actor.clone(), now };
+        let mut write = Write { connection, now: now(), rows: Vec::new() };
         let outcome = match work(&mut write).await {
-            Ok(value) => execute(&mut write.connection, "commit").await.map(|()| value),
+            Ok(value) => {
+                let rows = std::mem::take(&mut write.rows);
+                let committed = journal::commit(&mut write.connection, &write.now, actor, rows);
+                committed.await.map(|()| value)
+            }
             Err(error) => Err(error),
         };
         // A connection that cannot even go back is dropped, which goes back as well.
@@ -247,6 +252,11 @@ impl Store {
     }
 }
 
+/// The present moment, as it is stored.
+pub(crate) fn now() -> String {
+    Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
 /// What [`Store::version`] keeps from call to call.
 #[derive(Debug, Default)]
 pub(crate) struct Watcher {
@@ -255,11 +265,15 @@ pub(crate) struct Watcher {
 
 /// Between nothing and twice the pause, so that those who wait do not all try at once.
 fn jittered(pause: Duration) -> Duration {
-    use std::hash::{BuildHasher, RandomState};
-    // A hasher's keys are random, and nothing here needs better randomness.
-    let random = RandomState::new().hash_one(0);
     let micros = u64::try_from(pause.as_micros()).unwrap_or(u64::MAX).max(1);
-    Duration::from_micros(random % micros.saturating_mul(2))
+    Duration::from_micros(random() % micros.saturating_mul(2))
+}
+
+/// A number that another process hardly ever has. A hasher's keys are random, and nothing here
+/// needs better randomness.
+fn random() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0)
 }
 
 pub(crate) async fn execute(

@@ -136,7 +136,7 @@ async fn import(write: &mut Write, lines: Vec<(usize, Line)>) -> Result<Imported
         linked.await.map_err(|error| at(number, error))?;
     }
     let after = serde_json::json!({ "imported": imported });
-    write.updated(Entity::Board, "import", &serde_json::json!({}), &after).await?;
+    write.updated(Entity::Board, "import", &serde_json::json!({}), &after);
     Ok(imported)
 }
 

@@ -2,10 +2,10 @@
 
 use sqlx::AnyConnection;
 
-use super::{disciplines, next_number, retire_number, tasks};
+use super::{disciplines, retire_number, tasks};
 use crate::check::{self, LINE, TEXT};
 use crate::error::BoardError;
-use crate::model::{Comment, CommentId, Entity, NewComment, TaskId};
+use crate::model::{Comment, CommentId, DisciplineName, Entity, NewComment, Priority, TaskId};
 use crate::rows;
 use crate::store::Write;
 
@@ -17,14 +17,15 @@ pub(crate) async fn add(write: &mut Write, new: NewComment) -> Result<Comment, B
         Some(name) => Some(disciplines::name(&mut write.connection, &name).await?),
         None => None,
     };
-    let id = next_number(
-        &mut write.connection,
-        "comment",
-        "select coalesce(max(id), 0) from task_comments",
+    // An id that was given out is never given out again, even after its comment is gone.
+    let last: i64 = sqlx::query_scalar(
+        "select max(id) from (select max(id) as id from task_comments \
+         union all select value from counters where name = 'comment') as numbers",
     )
+    .fetch_one(&mut write.connection)
     .await?;
     let comment = Comment {
-        id: CommentId(id),
+        id: CommentId(last + 1),
         task_id: new.task,
         author: new.author,
         body: new.body,
@@ -34,7 +35,7 @@ pub(crate) async fn add(write: &mut Write, new: NewComment) -> Result<Comment, B
         updated: None,
     };
     insert(&mut write.connection, &comment).await?;
-    write.created(Entity::Comment, record(&comment), &comment).await?;
+    write.created(Entity::Comment, record(&comment), &comment);
     Ok(comment)
 }
 
@@ -55,8 +56,8 @@ pub(crate) async fn insert(
     .bind(comment.task_id.0)
     .bind(&comment.author)
     .bind(&comment.body)
-    .bind(comment.discipline.as_ref().map(|name| name.as_str()))
-    .bind(comment.priority.map(crate::model::Priority::as_str))
+    .bind(comment.discipline.as_ref().map(DisciplineName::as_str))
+    .bind(comment.priority.map(Priority::as_str))
     .bind(&comment.created)
     .bind(&comment.updated)
     .execute(connection)
@@ -91,7 +92,7 @@ pub(crate) async fn update(
     }
     let comment = Comment { body, updated: Some(write.now.clone()), ..before.clone() };
     store(&mut write.connection, &comment).await?;
-    write.updated(Entity::Comment, record(&comment), &before, &comment).await?;
+    write.updated(Entity::Comment, record(&comment), &before, &comment);
     Ok(comment)
 }
 
@@ -120,5 +121,6 @@ pub(crate) async fn delete(
         .execute(&mut write.connection)
         .await?;
     retire_number(&mut write.connection, "comment", id.0).await?;
-    write.deleted(Entity::Comment, record(&comment), &comment).await
+    write.deleted(Entity::Comment, record(&comment), &comment);
+    Ok(())
 }

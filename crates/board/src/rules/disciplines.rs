@@ -76,7 +76,7 @@ pub(crate) async fn create(
     )
     .await?;
     insert(&mut write.connection, &discipline).await?;
-    write.created(Entity::Discipline, &discipline.name, &discipline).await?;
+    write.created(Entity::Discipline, &discipline.name, &discipline);
     Ok(discipline)
 }
 
@@ -99,7 +99,7 @@ pub(crate) async fn finish(
 ) -> Result<Discipline, BoardError> {
     if discipline != *before {
         store(&mut write.connection, &discipline).await?;
-        write.updated(Entity::Discipline, &discipline.name, before, &discipline).await?;
+        write.updated(Entity::Discipline, &discipline.name, before, &discipline);
     }
     Ok(discipline)
 }
@@ -169,7 +169,8 @@ pub(crate) async fn delete(write: &mut Write, name: &str) -> Result<(), BoardErr
         .bind(name)
         .execute(&mut write.connection)
         .await?;
-    write.deleted(Entity::Discipline, name, &discipline).await
+    write.deleted(Entity::Discipline, name, &discipline);
+    Ok(())
 }
 
 pub(crate) async fn insert(

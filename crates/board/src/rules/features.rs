@@ -64,7 +64,7 @@ pub(crate) async fn create(write: &mut Write, new: NewFeature) -> Result<Feature
     )
     .await?;
     insert(&mut write.connection, &feature).await?;
-    write.created(Entity::Feature, &feature.name, &feature).await?;
+    write.created(Entity::Feature, &feature.name, &feature);
     Ok(feature)
 }
 
@@ -103,7 +103,7 @@ pub(crate) async fn finish(
 ) -> Result<Feature, BoardError> {
     if feature != *before {
         store(&mut write.connection, &feature).await?;
-        write.updated(Entity::Feature, &feature.name, before, &feature).await?;
+        write.updated(Entity::Feature, &feature.name, before, &feature);
     }
     Ok(feature)
 }
@@ -211,7 +211,8 @@ pub(crate) async fn delete(write: &mut Write, name: &str) -> Result<(), BoardErr
         .bind(name)
         .execute(&mut write.connection)
         .await?;
-    write.deleted(Entity::Feature, name, &feature).await
+    write.deleted(Entity::Feature, name, &feature);
+    Ok(())
 }
 
 pub(crate) async fn insert(

@@ -161,7 +161,10 @@ pub(crate) async fn ready(
             statement.values.push(Value::Number(rank));
             statement.values.push(Value::Number(id.0));
             let (rank, id) = (statement.values.len() - 1, statement.values.len());
-            statement.conditions.push(format!("({RANK}, id) > (${rank}, ${id})"));
+            // The first says nothing new, but an index can begin there.
+            statement
+                .conditions
+                .push(format!("{RANK} >= ${rank} and ({RANK}, id) > (${rank}, ${id})"));
         }
         let rows = statement
             .query(

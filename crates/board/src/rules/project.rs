@@ -42,7 +42,7 @@ pub(crate) async fn set(
     }
     if project != before {
         store(&mut write.connection, &project).await?;
-        write.updated(Entity::Project, "project", &before, &project).await?;
+        write.updated(Entity::Project, "project", &before, &project);
     }
     Ok(project)
 }

@@ -1,13 +1,14 @@
 //! Tasks: created, changed, moved, enriched and deleted.
 
-use sqlx::AnyConnection;
+use sqlx::{AnyConnection, Row};
 
 use super::dependencies::{self, few};
-use super::{disciplines, features, next_number, patch, patch_text, retire_number};
+use super::{patch, patch_text, retire_number};
 use crate::check::{self, LINE, TEXT};
 use crate::error::BoardError;
 use crate::model::{
-    CommentId, Enrichment, Entity, NewTask, Priority, Status, Task, TaskId, TaskPatch,
+    CommentId, DisciplineName, Enrichment, Entity, FeatureName, NewTask, Priority, Status, Task,
+    TaskId, TaskPatch,
 };
 use crate::rows::{self, json};
 use crate::store::Write;
@@ -59,26 +60,24 @@ pub(crate) async fn create(write: &mut Write, new: NewTask) -> Result<Task, Boar
         return Err(BoardError::invalid("status", "expected draft or pending"));
     }
     let key = new.idempotency_key.filter(|key| !key.is_empty());
-    if let Some(key) = &key {
-        let made = sqlx::query_scalar("select id from tasks where idempotency_key = $1")
-            .bind(key)
-            .fetch_optional(&mut write.connection)
-            .await?;
-        if let Some(id) = made {
-            return get(&mut write.connection, TaskId(id)).await;
-        }
+    let ground =
+        ground(&mut write.connection, &new.feature, &new.discipline, key.as_deref()).await?;
+    if let Some(id) = ground.made {
+        return get(&mut write.connection, TaskId(id)).await;
     }
-    let feature = features::name(&mut write.connection, &new.feature).await?;
-    let discipline = disciplines::name(&mut write.connection, &new.discipline).await?;
-    let id = next_number(&mut write.connection, "task", "select coalesce(max(id), 0) from tasks")
-        .await?;
+    if !ground.feature {
+        return Err(BoardError::no_feature(&new.feature));
+    }
+    if !ground.discipline {
+        return Err(BoardError::no_discipline(&new.discipline));
+    }
     let mut task = Task {
-        id: TaskId(id),
+        id: TaskId(ground.next),
         title: new.title,
         status,
         priority: Priority::Medium,
-        feature,
-        discipline,
+        feature: FeatureName(new.feature),
+        discipline: DisciplineName(new.discipline),
         description: None,
         acceptance_criteria: Vec::new(),
         depends_on: Vec::new(),
@@ -103,8 +102,47 @@ pub(crate) async fn create(write: &mut Write, new: NewTask) -> Result<Task, Boar
     change(&mut write.connection, &mut task, None, new.fields).await?;
     insert(&mut write.connection, &task).await?;
     dependencies::insert_new(&mut write.connection, task.id, &task.depends_on).await?;
-    write.created(Entity::Task, task.id, &task).await?;
+    write.created(Entity::Task, task.id, &task);
     Ok(task)
+}
+
+/// What a new task stands on.
+struct Ground {
+    feature: bool,
+    discipline: bool,
+    /// The task that an earlier call with the same key made.
+    made: Option<i64>,
+    /// The next id: one that was given out is never given out again.
+    next: i64,
+}
+
+/// Looks at all of it in one statement: creations are what boards do most.
+async fn ground(
+    connection: &mut AnyConnection,
+    feature: &str,
+    discipline: &str,
+    key: Option<&str>,
+) -> Result<Ground, BoardError> {
+    let row = sqlx::query(
+        "select (select 1 from features where name = $1) as feature, \
+         (select 1 from disciplines where name = $2) as discipline, \
+         (select id from tasks where idempotency_key = $3) as made, \
+         (select value from counters where name = 'task') as given, \
+         (select max(id) from tasks) as highest",
+    )
+    .bind(feature)
+    .bind(discipline)
+    .bind(key)
+    .fetch_one(connection)
+    .await?;
+    let number = |column: &str| -> Result<Option<i64>, sqlx::Error> { row.try_get(column) };
+    let given = number("given")?.unwrap_or_default();
+    Ok(Ground {
+        feature: number("feature")?.is_some(),
+        discipline: number("discipline")?.is_some(),
+        made: number("made")?,
+        next: given.max(number("highest")?.unwrap_or_default()) + 1,
+    })
 }
 
 pub(crate) async fn update(
@@ -174,7 +212,7 @@ pub(crate) async fn finish(
         if (task.status == Status::Done) != (before.status == Status::Done) {
             dependencies::recount_dependents(&mut write.connection, task.id).await?;
         }
-        write.updated(Entity::Task, task.id, &before, &task).await?;
+        write.updated(Entity::Task, task.id, &before, &task);
     }
     get(&mut write.connection, task.id).await
 }
@@ -256,7 +294,8 @@ pub(crate) async fn delete(write: &mut Write, id: TaskId) -> Result<(), BoardErr
     if let Some(CommentId(number)) = last_comment {
         retire_number(&mut write.connection, "comment", number).await?;
     }
-    write.deleted(Entity::Task, id, &task).await
+    write.deleted(Entity::Task, id, &task);
+    Ok(())
 }
 
 /// Writes a record that is not there yet, without its dependencies and comments.

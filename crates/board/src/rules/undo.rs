@@ -39,10 +39,7 @@ pub(crate) async fn restore(
     entity: Entity,
     record: &str,
 ) -> Result<(), BoardError> {
-    let filter =
-        LogFilter { entity: Some(entity), record: Some(record.to_owned()), ..LogFilter::default() };
-    let changes = journal::latest(&mut write.connection, &filter, 50).await?;
-    let deleted = changes.into_iter().find(|change| change.action == Action::Delete);
+    let deleted = journal::last_deletion(&mut write.connection, entity, record).await?;
     let Some(deleted) = deleted else {
         return Err(BoardError::refused(
             format!("no {entity} `{}` was deleted", shown(record)),
@@ -98,7 +95,8 @@ async fn revive(write: &mut Write, change: &Change) -> Result<(), BoardError> {
                 };
                 comments::insert(&mut write.connection, &comment).await?;
             }
-            write.created(Entity::Task, task.id, &task).await
+            write.created(Entity::Task, task.id, &task);
+            Ok(())
         }
         Entity::Comment => {
             let comment: Comment = record(change.before.as_ref())?;
@@ -107,7 +105,8 @@ async fn revive(write: &mut Write, change: &Change) -> Result<(), BoardError> {
                 return Err(there());
             }
             comments::insert(&mut write.connection, &comment).await?;
-            write.created(Entity::Comment, comments::record(&comment), &comment).await
+            write.created(Entity::Comment, comments::record(&comment), &comment);
+            Ok(())
         }
         Entity::Feature => {
             let feature: Feature = record(change.before.as_ref())?;
@@ -115,7 +114,8 @@ async fn revive(write: &mut Write, change: &Change) -> Result<(), BoardError> {
                 return Err(there());
             }
             features::insert(&mut write.connection, &feature).await?;
-            write.created(Entity::Feature, &feature.name, &feature).await
+            write.created(Entity::Feature, &feature.name, &feature);
+            Ok(())
         }
         Entity::Discipline => {
             let discipline: Discipline = record(change.before.as_ref())?;
@@ -123,7 +123,8 @@ async fn revive(write: &mut Write, change: &Change) -> Result<(), BoardError> {
                 return Err(there());
             }
             disciplines::insert(&mut write.connection, &discipline).await?;
-            write.created(Entity::Discipline, &discipline.name, &discipline).await
+            write.created(Entity::Discipline, &discipline.name, &discipline);
+            Ok(())
         }
         Entity::Project | Entity::Board => Err(not_undone(change)),
     }
@@ -151,7 +152,8 @@ async fn unchange(write: &mut Write, change: &Change) -> Result<(), BoardError> 
             let now = crate::rows::comment(&row.ok_or_else(|| BoardError::no_comment(id))?)?;
             let comment: Comment = reverted(&now, change, &[])?;
             comments::store(&mut write.connection, &comment).await?;
-            write.updated(Entity::Comment, comments::record(&comment), &now, &comment).await
+            write.updated(Entity::Comment, comments::record(&comment), &now, &comment);
+            Ok(())
         }
         Entity::Feature => {
             let now = features::get(&mut write.connection, &change.record).await?;

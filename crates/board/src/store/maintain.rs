@@ -7,6 +7,8 @@ use sqlx::{AnyConnection, AssertSqlSafe, Connection as _, Row};
 
 use super::{Store, connect, execute, migrate};
 use crate::error::BoardError;
+use crate::journal;
+use crate::model::{Action, Actor, Entity};
 
 /// What an examination of the database found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
@@ -98,7 +100,7 @@ impl Store {
         connection: &mut AnyConnection,
     ) -> Result<String, BoardError> {
         let time = super::Utc::now().format("%Y%m%dT%H%M%S%3fZ");
-        let name = format!("ralph.{reason}-{time}-{}.bak", std::process::id());
+        let name = format!("ralph.{reason}-{time}-{:08x}.bak", super::random() >> 32);
         let folder = self.root()?.path().ok_or(BoardError::Absent)?.canonicalize()?.join("db");
         self.copy(connection, &folder.join(&name)).await?;
         Ok(name)
@@ -106,11 +108,7 @@ impl Store {
 
     /// Puts what a backup holds in the place of what is there, and gives the name of a backup of
     /// the latter. Other processes may go on: for them it is one transaction like any other.
-    pub(crate) async fn restore(
-        &self,
-        from: &Path,
-        actor: &crate::model::Actor,
-    ) -> Result<String, BoardError> {
+    pub(crate) async fn restore(&self, from: &Path, actor: &Actor) -> Result<String, BoardError> {
         let from = from
             .canonicalize()
             .map_err(|_| BoardError::refused("there is no such backup", "name another file"))?;
@@ -126,7 +124,7 @@ impl Store {
         let kept = self.back_up_for("restore", &mut opened.connection).await?;
         let root = self.root()?;
         // An older backup is brought to the present version first, and never touched itself.
-        let temporary = format!("db/restore-{}.tmp", std::process::id());
+        let temporary = format!("db/restore-{:x}.tmp", super::random());
         let path = root.path().ok_or(BoardError::Absent)?.canonicalize()?.join(&temporary);
         let relative = RelativePath::new(temporary).map_err(|_| BoardError::Foreign)?;
         let _ = root.remove(&relative);
@@ -148,7 +146,7 @@ impl Store {
         &self,
         connection: &mut AnyConnection,
         path: &Path,
-        actor: &crate::model::Actor,
+        actor: &Actor,
         kept: &str,
     ) -> Result<(), BoardError> {
         let path = path.to_str().ok_or(BoardError::Foreign)?;
@@ -166,19 +164,18 @@ impl Store {
             }
         }
         if outcome.is_ok() {
-            let after = serde_json::json!({ "previous_state": kept }).to_string();
-            outcome = crate::journal::insert(
-                connection,
-                &super::Utc::now().to_rfc3339_opts(super::SecondsFormat::Millis, true),
-                actor,
-                crate::model::Entity::Board,
-                "backup",
-                crate::model::Action::Update,
-                (None, Some(after)),
-            )
-            .await;
+            let row = journal::Row {
+                entity: Entity::Board,
+                record: "backup".into(),
+                action: Action::Update,
+                before: None,
+                after: Some(serde_json::json!({ "previous_state": kept }).to_string()),
+            };
+            outcome = journal::commit(connection, &super::now(), actor, vec![row]).await;
         }
-        execute(connection, if outcome.is_ok() { "commit" } else { "rollback" }).await?;
+        if outcome.is_err() {
+            execute(connection, "rollback").await?;
+        }
         execute(connection, "detach database backup").await?;
         outcome
     }

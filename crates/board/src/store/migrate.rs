@@ -106,7 +106,7 @@ impl Store {
         execute(connection, MIGRATIONS).await?;
         sqlx::query("insert into board_migrations (version, applied) values ($1, $2)")
             .bind(VERSION)
-            .bind(super::Utc::now().to_rfc3339())
+            .bind(super::now())
             .execute(&mut *connection)
             .await?;
         sqlx::query(
@@ -114,7 +114,7 @@ impl Store {
              on conflict (id) do nothing",
         )
         .bind(self.project_name())
-        .bind(super::Utc::now().to_rfc3339_opts(super::SecondsFormat::Millis, true))
+        .bind(super::now())
         .execute(&mut *connection)
         .await?;
         // The field's own programs still open the file: everything was added, nothing changed.

@@ -29,7 +29,7 @@ async fn every_change_says_who_made_it_and_what_it_was() {
     assert_eq!(latest.record, "1");
     assert_eq!(latest.before.as_ref().unwrap()["status"], json!("pending"));
     assert_eq!(latest.after.as_ref().unwrap()["status"], json!("blocked"));
-    assert_eq!(latest.after.as_ref().unwrap().as_object().unwrap().len(), 2, "{latest:?}");
+    assert_eq!(latest.after.as_ref().unwrap().get("title"), None, "{latest:?}");
     let of_session = LogFilter { session: Some("s1".into()), ..LogFilter::default() };
     assert_eq!(project.log(of_session, 10).await.unwrap().len(), 1);
     // What changes nothing and what is refused leaves no row.

@@ -1,7 +1,7 @@
 //! The board on a real database in a real folder.
 
 #![expect(clippy::disallowed_methods, reason = "tests put hostile files in place")]
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod claims;
 mod crash;

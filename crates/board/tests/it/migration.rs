@@ -50,7 +50,7 @@ fn with_file(script: &str) -> Project {
 
 fn backups(project: &Project) -> usize {
     let files = std::fs::read_dir(project.folder.path().join("db")).unwrap();
-    let is_backup = |name: &str| name.ends_with(".bak");
+    let is_backup = |name: &str| name.contains(".upgrade-");
     files.filter(|file| is_backup(file.as_ref().unwrap().file_name().to_str().unwrap())).count()
 }
 

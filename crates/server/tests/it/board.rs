@@ -134,7 +134,7 @@ async fn what_cannot_be_done_says_what_to_do() {
     let c = &mut client;
     let id = task(c, "a", json!({})).await;
     task(c, "b", json!({"depends_on": [id]})).await;
-    let mut texts = String::new();
+    let mut texts = Vec::new();
     for (tool, arguments) in [
         ("create_task", json!({"feature": "nope", "discipline": "backend", "title": "x"})),
         ("create_task", json!({"feature": "auth", "discipline": "nope", "title": "x"})),
@@ -154,7 +154,7 @@ async fn what_cannot_be_done_says_what_to_do() {
         ("update_task_comment", json!({"task_id": 1, "comment_id": 9, "body": "x"})),
         ("create_feature", json!({"name": "auth", "display_name": "A"})),
     ] {
-        texts.push_str(&format!("{tool}: {}\n", refused(c, tool, arguments).await));
+        texts.push(format!("{tool}: {}", refused(c, tool, arguments).await));
     }
     for (tool, arguments) in [
         ("create_task", json!({"feature": "auth", "discipline": "backend", "title": ""})),
@@ -175,9 +175,9 @@ async fn what_cannot_be_done_says_what_to_do() {
         let (code, text) =
             c.error("tools/call", json!({"name": tool, "arguments": arguments})).await;
         assert_eq!(code, -32602, "{text}");
-        texts.push_str(&format!("{tool}: {text}\n"));
+        texts.push(format!("{tool}: {text}"));
     }
-    insta::assert_snapshot!(texts);
+    insta::assert_snapshot!(texts.join("\n"));
 }
 
 #[tokio::test]

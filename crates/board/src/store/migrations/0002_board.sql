@@ -28,21 +28,24 @@ create table journal (
   after text
 ) strict;
 
-create index idx_journal_record on journal(entity, record, id);
+-- What can be brought back. Other rows are looked for rarely, and an index would be paid for by every change.
+create index idx_journal_deleted on journal(entity, record) where action = 'delete';
 
+-- Every index is paid for by every creation: disciplines are few, and tasks of each are found soon.
 drop index if exists idx_tasks_feature;
 drop index if exists idx_tasks_discipline;
 drop index if exists idx_tasks_status;
 drop index if exists idx_comments_task;
 create index idx_tasks_feature on tasks(feature, id);
-create index idx_tasks_discipline on tasks(discipline, id);
 create index idx_tasks_status on tasks(status, id);
 create index idx_comments_task on task_comments(task_id, id);
 create unique index idx_tasks_idempotency on tasks(idempotency_key) where idempotency_key is not null;
-create index idx_tasks_ready
-  on tasks((case priority when 'critical' then 0 when 'high' then 1 when 'low' then 3 else 2 end), id)
-  where status = 'pending' and waiting_for = 0;
-create index idx_tasks_lapsed on tasks(claim_expires) where claim_expires is not null;
+create index idx_tasks_ready on tasks(
+  status,
+  waiting_for,
+  (case priority when 'critical' then 0 when 'high' then 1 when 'low' then 3 else 2 end),
+  id
+);
 
 insert into task_dependencies (task_id, depends_on_id)
 select distinct tasks.id, needed.value
