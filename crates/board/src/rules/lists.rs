@@ -3,6 +3,8 @@
 //! A cursor names the last entry that was shown, not a position: entries that come or go between
 //! two pages neither repeat nor hide others.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use sqlx::any::AnyArguments;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
@@ -10,7 +12,8 @@ use sqlx::{AnyConnection, AssertSqlSafe, Row};
 use crate::check::{self, LINE};
 use crate::error::BoardError;
 use crate::model::{
-    DisciplineEntry, FeatureEntry, Page, PageRequest, Ready, Status, TaskEntry, TaskFilter, TaskId,
+    DisciplineEntry, FeatureEntry, LinkedTask, Page, PageRequest, Ready, Status, TaskEntry,
+    TaskFilter, TaskId,
 };
 use crate::rows;
 
@@ -181,6 +184,26 @@ pub(crate) async fn ready(
     entries.sort_by_key(|(entry, rank): &(TaskEntry, i64)| (*rank, entry.id));
     entries.truncate(usize::try_from(limit).unwrap_or_default());
     Ok(entries)
+}
+
+/// Every task with what it depends on, in order of id.
+pub(crate) async fn linked(connection: &mut AnyConnection) -> Result<Vec<LinkedTask>, BoardError> {
+    let mut needed: BTreeMap<i64, Vec<TaskId>> = BTreeMap::new();
+    let rows = sqlx::query("select task_id, depends_on_id from task_dependencies order by 1, 2")
+        .fetch_all(&mut *connection)
+        .await?;
+    for row in &rows {
+        needed.entry(row.try_get(0)?).or_default().push(TaskId(row.try_get(1)?));
+    }
+    let rows = sqlx::query(AssertSqlSafe(format!("select {ENTRY} from tasks order by id")))
+        .fetch_all(connection)
+        .await?;
+    let linked = |row| {
+        let entry = rows::task_entry(row)?;
+        let depends_on = needed.remove(&entry.id.0).unwrap_or_default();
+        Ok(LinkedTask { entry, depends_on })
+    };
+    rows.iter().map(linked).collect()
 }
 
 /// The ids that begin with these digits.
