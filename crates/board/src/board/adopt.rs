@@ -94,6 +94,12 @@ async fn adopt(write: &mut Write, adoption: Adoption) -> Result<Adopted, BoardEr
     let mut adopted = Adopted::default();
     let mut new = Vec::new();
     for task in &adoption.tasks {
+        if adopted.ids.contains_key(&task.id) {
+            return Err(BoardError::refused(
+                format!("two tasks have the id `{}`", shown(&task.id)),
+                "nothing was imported",
+            ));
+        }
         let key = format!("{}:{}", adoption.source, task.id);
         let known: Option<i64> =
             sqlx::query_scalar("select id from tasks where idempotency_key = $1")
@@ -107,12 +113,7 @@ async fn adopt(write: &mut Write, adoption: Adoption) -> Result<Adopted, BoardEr
         }
         let made = create(write, task, &adoption.discipline, key, &mut adopted).await;
         let id = made.map_err(|error| of(&task.id, error))?;
-        if adopted.ids.insert(task.id.clone(), id).is_some() {
-            return Err(BoardError::refused(
-                format!("two tasks have the id `{}`", shown(&task.id)),
-                "nothing was imported",
-            ));
-        }
+        adopted.ids.insert(task.id.clone(), id);
         new.push((id, task));
     }
     // Only now does everything have an id that something may depend on.

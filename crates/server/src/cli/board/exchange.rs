@@ -173,7 +173,9 @@ impl Import {
             tasks: arranged.tasks,
         };
         let adopted = at.board.adopt(&Actor::of("board import"), adoption).await?;
-        print(at, &adopted, &arranged.notes);
+        // Of tasks that were here before, nothing was translated now.
+        let notes = if adopted.tasks > 0 { arranged.notes } else { Vec::new() };
+        print(at, &adopted, &notes);
         Ok(FINE)
     }
 

@@ -1,5 +1,6 @@
 //! The tasks of Backlog.md: a Markdown file each, with fields before the text and sections in it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use rutter_base::document::{Document, DocumentError};
@@ -40,9 +41,35 @@ pub(super) fn read(folder: &Path) -> Result<Gathered, String> {
     if archived > 0 {
         gathered.notes.push(format!("{archived} files in `archive` are left out"));
     }
+    name_by_number(&mut gathered);
     // Ids that are numbers are in the order of numbers.
     gathered.tasks.sort_by_cached_key(|draft| order(&draft.task.id));
     Ok(gathered)
+}
+
+/// The prefix of ids can be changed there, and `4.01` is `4.1`: an id that is not known, but whose
+/// numbers one task alone has, means that task.
+fn name_by_number(gathered: &mut Gathered) {
+    let mut known: BTreeMap<Vec<u64>, Vec<String>> = BTreeMap::new();
+    for draft in &gathered.tasks {
+        known.entry(order(&draft.task.id).1).or_default().push(draft.task.id.clone());
+    }
+    let ids: BTreeSet<String> = known.values().flatten().cloned().collect();
+    let mut meant = BTreeMap::new();
+    for draft in &mut gathered.tasks {
+        for id in draft.task.depends_on.iter_mut().chain(&mut draft.whole) {
+            let same = known.get(&order(id).1).map(Vec::as_slice);
+            if let Some([only]) = same.filter(|_| !ids.contains(id)) {
+                meant.insert(std::mem::replace(id, only.clone()), only.clone());
+            }
+        }
+    }
+    if let Some((id, only)) = meant.first_key_value() {
+        let (id, only, more) = (shown(id), shown(only), meant.len() - 1);
+        gathered
+            .notes
+            .push(format!("`{id}` is read as `{only}`, and {more} others in the same way"));
+    }
 }
 
 /// `task-4.10` after `task-4.9`.
@@ -60,7 +87,13 @@ fn read_file(
 ) -> Result<(), String> {
     let name = shown(path.as_str());
     let text = root.read_text(path, MAX_FILE).map_err(|error| format!("{name}: {error}"))?;
-    let document = match Document::<Map<String, Value>>::parse(&text) {
+    let parse = |text: &str| Document::<Map<String, Value>>::parse(text);
+    let parsed = match parse(&text) {
+        // The program itself reads names that YAML would have in quotes.
+        Err(error @ DocumentError::Yaml(_)) => parse(&with_quotes(&text)).map_err(|_| error),
+        parsed => parsed,
+    };
+    let document = match parsed {
         Ok(document) => document,
         Err(DocumentError::NoFrontmatter) => {
             gathered.notes.push(format!("`{name}` is no task: it has no fields"));
@@ -102,6 +135,39 @@ fn read_file(
     }
     gathered.tasks.push(draft);
     Ok(())
+}
+
+/// The text with quotes around the names in its fields that begin with `@`.
+fn with_quotes(text: &str) -> String {
+    let quoted = |name: &str| format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""));
+    let mut ends = 0;
+    let line = |line: &str| {
+        ends += usize::from(line.trim_end() == "---");
+        let value = line.find(": ").map(|at| at + 2);
+        let value = value.or_else(|| {
+            line.trim_start().starts_with("- ").then(|| line.find("- ").unwrap_or(0) + 2)
+        });
+        let Some((before, value)) =
+            value.and_then(|at| line.split_at_checked(at)).filter(|_| ends == 1)
+        else {
+            return line.to_owned();
+        };
+        let value = value.trim();
+        if value.starts_with('@') {
+            return format!("{before}{}", quoted(value));
+        }
+        match value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            Some(names) if names.contains('@') => {
+                let names = names
+                    .split(',')
+                    .map(str::trim)
+                    .map(|name| if name.starts_with('@') { quoted(name) } else { name.to_owned() });
+                format!("{before}[{}]", names.collect::<Vec<_>>().join(", "))
+            }
+            _ => line.to_owned(),
+        }
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Puts a section where it belongs.
@@ -194,6 +260,14 @@ mod tests {
         assert_eq!(found[2].1, "- [x] #1 b\n");
         assert_eq!(without_number("#12 works"), "works");
         assert_eq!(without_number("#hash works"), "#hash works");
+    }
+
+    #[test]
+    fn names_without_quotes_are_read_as_the_program_reads_them() {
+        let text = "---\nassignee: @a\nreporter: [@b, 'c']\nlist:\n  - @d\n---\nmail: @e\n";
+        let quoted =
+            "---\nassignee: \"@a\"\nreporter: [\"@b\", 'c']\nlist:\n  - \"@d\"\n---\nmail: @e";
+        assert_eq!(with_quotes(text), quoted);
     }
 
     #[test]

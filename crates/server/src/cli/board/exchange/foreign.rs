@@ -157,20 +157,19 @@ impl Draft {
 /// Decides the features, connects the tasks, and keeps the rest.
 pub(super) fn arrange(gathered: Gathered, feature: Option<&str>, otherwise: &str) -> Arranged {
     let Gathered { mut tasks, mut notes } = gathered;
+    tell_apart(&mut tasks, &mut notes);
     connect(&mut tasks, &mut notes);
     let mut without_place: BTreeMap<String, usize> = BTreeMap::new();
     for draft in &mut tasks {
         draft.task.feature = match feature {
             Some(feature) => feature.to_owned(),
             None => {
-                let suggested = draft.feature.take();
-                let name = suggested.as_deref().map(slug).filter(|name| !name.is_empty());
-                if let (Some(suggested), Some(name)) = (&suggested, &name)
-                    && suggested != name
-                {
-                    draft.keep("feature", suggested.clone());
+                let suggested = draft.feature.take().unwrap_or_default();
+                let name = slug(&suggested);
+                if name != suggested {
+                    draft.keep("feature", suggested);
                 }
-                name.unwrap_or_else(|| otherwise.to_owned())
+                if name.is_empty() { otherwise.to_owned() } else { name }
             }
         };
         if let Some(suggested) = draft.feature.take() {
@@ -185,6 +184,23 @@ pub(super) fn arrange(gathered: Gathered, feature: Option<&str>, otherwise: &str
         notes.push(format!("`{name}` of {count} tasks has no exact place here: kept in a comment"));
     }
     Arranged { tasks: tasks.into_iter().map(|draft| draft.task).collect(), notes }
+}
+
+/// Gives every task an id of its own: other programs have been seen to give one out twice.
+fn tell_apart(tasks: &mut [Draft], notes: &mut Vec<String>) {
+    let mut seen = BTreeSet::new();
+    for draft in tasks {
+        let first = draft.task.id.clone();
+        let mut number = 1;
+        while !seen.insert(draft.task.id.clone()) {
+            number += 1;
+            draft.task.id = format!("{first}~{number}");
+        }
+        if number > 1 {
+            let (first, id) = (one_line(&first), one_line(&draft.task.id));
+            notes.push(format!("there is another `{first}`; this one is called `{id}`"));
+        }
+    }
 }
 
 /// Makes a whole wait for its parts, and the parts for what the whole waits for. What cannot be
@@ -398,6 +414,18 @@ mod tests {
             [("#1 one\nmore".to_owned(), true), ("two".to_owned(), false)]
         );
         assert_eq!(items("just words\nand more"), [("just words\nand more".to_owned(), false)]);
+    }
+
+    #[test]
+    fn two_of_one_id_are_two_tasks() {
+        let draft = || Draft::new("a".into(), "t".into(), Map::new());
+        let arranged = arrange(
+            Gathered { tasks: vec![draft(), draft(), draft()], notes: Vec::new() },
+            None,
+            "f",
+        );
+        let ids: Vec<&str> = arranged.tasks.iter().map(|task| task.id.as_str()).collect();
+        assert_eq!((ids, arranged.notes.len()), (vec!["a", "a~2", "a~3"], 2));
     }
 
     #[test]

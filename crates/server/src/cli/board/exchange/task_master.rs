@@ -1,5 +1,6 @@
 //! The tasks of task-master-ai: `tasks.json`, with lists by tag, or one list in older files.
 
+use rutter_base::text::one_line;
 use serde_json::{Map, Value};
 
 use super::foreign::{Draft, Gathered, items, plain, shown};
@@ -42,7 +43,7 @@ fn read_list(
             "`{}` of the list `{}` has no place here: {}",
             shown(&name),
             shown(tag),
-            shown(&value.to_string())
+            one_line(&value.to_string())
         ));
     }
     for (place, task) in tasks.into_iter().enumerate() {
