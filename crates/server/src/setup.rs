@@ -172,17 +172,18 @@ impl Setup {
     }
 }
 
-/// The tools that the configuration names and that are not there.
+/// What the configuration says of tools and arguments that are not there.
 fn named_in_vain(app: &App, recipes: &Recipes, file: &str) -> Vec<Problem> {
-    let described = app.described_in_vain().map(|tool| ("`tools` describes", tool));
+    let no_tool = |what: &str, tool: &str| format!("{what} `{tool}`, which is no tool here");
+    let described =
+        app.described_in_vain().map(|tool| no_tool("`tools` describes", &one_line(tool)));
     let allowed = recipes.own().flat_map(|recipe| {
-        let absent = recipe.tools.keys().filter(|tool| !app.has_tool(tool));
-        absent.map(|tool| ("`recipes` allows", tool.as_str()))
+        recipe.tools.iter().flat_map(|(tool, allowed)| match app.tool(tool, &Scope::everything()) {
+            None => vec![no_tool("`recipes` allows", &one_line(tool))],
+            Some(entry) => entry.misfits(app, &recipe.name, allowed),
+        })
     });
-    let problem = |(what, tool)| {
-        Problem::warning(file, format!("{what} `{}`, which is no tool here", one_line(tool)))
-    };
-    described.chain(allowed).map(problem).collect()
+    described.chain(allowed).map(|message| Problem::warning(file, message)).collect()
 }
 
 /// Where the context of the session is: the file that was named, or the one in the board's
