@@ -4,6 +4,7 @@ mod board;
 mod follow;
 mod knowledge;
 mod process;
+mod skills;
 mod workflow;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,13 +15,14 @@ use rutter_base::failure::{Kind, Problem, Report};
 use rutter_base::watch::{Mode, Watch};
 use rutter_board::{Board, StateFiles};
 use rutter_library::Library;
-use rutter_library::search::Boosts;
+use rutter_library::search::{Boosts, Indexing};
 use rutter_process::guide::Guide;
 use rutter_process::workflow::Workflow;
 
 use crate::changes::{Change, Changes, Notice};
 use crate::module::{Module, ModuleId};
 use crate::scope::{Scope, Subject};
+use crate::skills::Skills;
 use crate::tool::Entry;
 use crate::tools;
 
@@ -80,6 +82,8 @@ pub struct Parts {
     pub board: Option<Arc<Board>>,
     /// The text files beside it.
     pub state_files: Option<Arc<StateFiles>>,
+    /// How to use all of it.
+    pub skills: Option<Arc<Skills>>,
     /// How documents are searched.
     pub search: SearchSettings,
 }
@@ -118,6 +122,9 @@ impl App {
     ) -> Result<Self, Report> {
         let mut modules: Vec<Arc<dyn Module>> = Vec::new();
         if let Some(library) = &parts.library {
+            library.on_indexing(|Indexing { done, total }| {
+                tracing::info!(event = "indexing", done, total, "indexing documents");
+            });
             modules.push(Arc::new(knowledge::Knowledge(Arc::clone(library))));
         }
         if let Some(guide) = &parts.guide {
@@ -132,6 +139,9 @@ impl App {
             && scope.admits(shown)
         {
             modules.push(Arc::new(board::Tasks::new(Arc::clone(board), Arc::clone(files))));
+        }
+        if let Some(skills) = &parts.skills {
+            modules.push(Arc::new(skills::Served(Arc::clone(skills))));
         }
         #[cfg(feature = "conformance")]
         modules.push(Arc::new(crate::conformance::Fixtures::default()));
@@ -250,6 +260,23 @@ impl App {
 
     /// Watches all files and announces what changes, until the returned value is dropped.
     pub fn watch(self: &Arc<Self>, mode: Mode) -> std::io::Result<Vec<Watch>> {
+        let mut watches = self.watch_library(mode)?;
+        if let Some(skills) = &self.parts.skills {
+            let app = Arc::clone(self);
+            watches.extend(skills.watch(mode, move |difference| {
+                app.log_problems();
+                if difference.listed {
+                    app.changes.announce(Change::Resources);
+                }
+                for uri in difference.updated {
+                    app.changes.announce(Change::Resource(uri));
+                }
+            })?);
+        }
+        Ok(watches)
+    }
+
+    fn watch_library(self: &Arc<Self>, mode: Mode) -> std::io::Result<Vec<Watch>> {
         let Some(library) = &self.parts.library else { return Ok(Vec::new()) };
         let app = Arc::clone(self);
         library.watch(mode, move |difference| {
@@ -307,6 +334,15 @@ impl App {
     /// The board, if it is on.
     pub fn board(&self) -> Result<&Arc<Board>, Report> {
         self.parts.board.as_ref().ok_or_else(|| off(ModuleId::Board))
+    }
+
+    /// Works with the skills where reading files may block; `None` if there are none.
+    pub async fn with_skills<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Skills) -> T + Send + 'static,
+    ) -> Option<Result<T, Report>> {
+        let skills = self.parts.skills.clone()?;
+        Some(blocking(skills.is_immutable(), move || work(&skills)).await)
     }
 
     /// Works with the board's files where that may block.

@@ -16,6 +16,7 @@ pub mod schema;
 pub mod scope;
 pub mod settings;
 pub mod setup;
+pub mod skills;
 pub mod tool;
 pub mod tools;
 pub mod transport;

@@ -134,6 +134,11 @@ pub struct Call {
 }
 
 impl Call {
+    /// Whether the caller asked to know how far the work is.
+    pub fn wants_progress(&self) -> bool {
+        self.context.meta.get_progress_token().is_some()
+    }
+
     /// Tells how far the work is, if the caller asked to know.
     pub async fn progress(&self, done: f64, total: f64, message: &str) {
         if let Some(token) = self.context.meta.get_progress_token() {

@@ -89,17 +89,17 @@ pub(crate) async fn tasks(
     statement.with_text("discipline = ?", filter.discipline.as_deref());
     if let Some(tag) = filter.tag.as_deref().filter(|tag| !tag.is_empty()) {
         // Within a list of texts as JSON, `["` and `,"` begin an entry and nothing else.
-        let entry = escaped(&rows::json(&tag)).to_lowercase();
-        statement.with("lower(tags) like ? escape '\\'", Value::Text(format!("%,{entry}%")));
-        statement.with("lower(tags) like ? escape '\\'", Value::Text(format!("[{entry}%")));
+        let entry = escaped(&rows::json(&tag));
+        statement.with("lower(tags) like lower(?) escape '\\'", Value::Text(format!("%,{entry}%")));
+        statement.with("lower(tags) like lower(?) escape '\\'", Value::Text(format!("[{entry}%")));
         let last = statement.conditions.pop().unwrap_or_default();
         let first = statement.conditions.pop().unwrap_or_default();
         statement.conditions.push(format!("({first} or {last})"));
     }
     if let Some(text) = filter.text.as_deref().filter(|text| !text.is_empty()) {
-        let pattern = format!("%{}%", escaped(&text.to_lowercase()));
+        let pattern = format!("%{}%", escaped(text));
         statement.with(
-            "lower(title || ' ' || coalesce(description, '')) like ? escape '\\'",
+            "lower(title || ' ' || coalesce(description, '')) like lower(?) escape '\\'",
             Value::Text(pattern),
         );
     }

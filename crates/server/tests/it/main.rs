@@ -11,6 +11,7 @@ mod changes;
 mod definitions;
 mod errors;
 mod hostile;
+mod init;
 mod pack;
 mod prompts;
 mod protocol;
@@ -19,6 +20,7 @@ mod references;
 mod scopes;
 mod searching;
 mod server;
+mod skills;
 
 /// A file of tests that nobody names here would never run.
 #[test]
