@@ -15,7 +15,7 @@ impl Write {
     pub(crate) fn created(
         &mut self,
         entity: Entity,
-        record: impl ToString,
+        record: &(impl ToString + ?Sized),
         after: &impl Serialize,
     ) {
         let after = serde_json::to_string(after).ok();
@@ -26,7 +26,7 @@ impl Write {
     pub(crate) fn deleted(
         &mut self,
         entity: Entity,
-        record: impl ToString,
+        record: &(impl ToString + ?Sized),
         before: &impl Serialize,
     ) {
         let before = serde_json::to_string(before).ok();
@@ -37,7 +37,7 @@ impl Write {
     pub(crate) fn updated<T: Serialize>(
         &mut self,
         entity: Entity,
-        record: impl ToString,
+        record: &(impl ToString + ?Sized),
         before: &T,
         after: &T,
     ) {
@@ -49,7 +49,7 @@ impl Write {
     fn journal(
         &mut self,
         entity: Entity,
-        record: impl ToString,
+        record: &(impl ToString + ?Sized),
         action: Action,
         (before, after): (Option<String>, Option<String>),
     ) {

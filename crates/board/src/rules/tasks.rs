@@ -102,7 +102,7 @@ pub(crate) async fn create(write: &mut Write, new: NewTask) -> Result<Task, Boar
     change(&mut write.connection, &mut task, None, new.fields).await?;
     insert(&mut write.connection, &task).await?;
     dependencies::insert_new(&mut write.connection, task.id, &task.depends_on).await?;
-    write.created(Entity::Task, task.id, &task);
+    write.created(Entity::Task, &task.id, &task);
     Ok(task)
 }
 
@@ -212,7 +212,7 @@ pub(crate) async fn finish(
         if (task.status == Status::Done) != (before.status == Status::Done) {
             dependencies::recount_dependents(&mut write.connection, task.id).await?;
         }
-        write.updated(Entity::Task, task.id, &before, &task);
+        write.updated(Entity::Task, &task.id, &before, &task);
     }
     get(&mut write.connection, task.id).await
 }
@@ -294,7 +294,7 @@ pub(crate) async fn delete(write: &mut Write, id: TaskId) -> Result<(), BoardErr
     if let Some(CommentId(number)) = last_comment {
         retire_number(&mut write.connection, "comment", number).await?;
     }
-    write.deleted(Entity::Task, id, &task);
+    write.deleted(Entity::Task, &id, &task);
     Ok(())
 }
 
