@@ -128,16 +128,16 @@ impl Setup {
             scope = scope.and(&Scope::of(Rule::ReadOnly));
         }
         let scope = Arc::new(scope);
+        let writes = !read_only && profile.is_none_or(Profile::writes);
         let board = draft.board(&config)?;
         let file = context_file(request, environment, folder, board.as_ref(), profile)?;
         let store = board.as_ref().map(|root| {
-            Arc::new(Board::new(root, rutter_board::Options { read_only, ..Default::default() }))
+            Arc::new(Board::new(root, rutter_board::Options { read_only: !writes, ..Default::default() }))
         });
         let session = file.map(|file| {
             Arc::new(Session::new(file, Arc::clone(&recipes), store.clone(), Arc::clone(&scope)))
         });
         let limits = limits(&config, &draft.file)?;
-        let writes = !read_only && profile.is_none_or(Profile::writes);
         let mut library = Library::new(draft.sources(config.content.as_deref(), profile)?);
         if let Some(cache) = search::cache(environment).filter(|_| writes) {
             library = library.keeping_index(cache);
