@@ -14,7 +14,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from report import complaints, read_report, unscored_scenarios
+from report import complaints, read_checks, read_report, shorten, unscored_scenarios
 from server import NotServing, serving
 
 E2E = Path(__file__).resolve().parent.parent
@@ -27,8 +27,10 @@ class Suite:
 
     name: str
     alias: str
-    arguments: tuple[str, ...]
+    arguments: tuple[str, ...] = ()
     revision: str | None = None
+    # Of an extension, which no revision requires: these scenarios, one by one.
+    scenarios: tuple[str, ...] = ()
 
     @property
     def package(self):
@@ -52,6 +54,11 @@ SUITES = (
     requirements("2025-11-25"),
     requirements("2026-07-28"),
     Suite("active suite", "conformance-0.1", ("--suite", "active")),
+    Suite(
+        "skills extension",
+        "conformance-0.2",
+        scenarios=("sep-2640-skills-enumeration", "sep-2640-skills-manifest", "sep-2640-skills-directory"),
+    ),
 )
 
 
@@ -91,13 +98,14 @@ def run_suite(node, suite, build, binary, baseline, results):
     output = results / f"{build}-{suite.name}".replace(" ", "-")
     output.mkdir()
     command = [node, suite.package / "dist/index.js", "server", "--output-dir", output, *suite.arguments]
-    if baseline:
-        command += ["--expected-failures", baseline]
     try:
         with serving(binary, output / "server.log") as url:
-            run = subprocess.run(
-                [*command, "--url", url], cwd=output, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-            )
+            command += ["--url", url]
+            if suite.scenarios:
+                return run_scenarios(title, suite, command, output)
+            if baseline:
+                command += ["--expected-failures", baseline]
+            run = call(command, output)
     except NotServing as reason:
         print(f"FAILED {title}: {reason}")
         return False
@@ -110,6 +118,30 @@ def run_suite(node, suite, build, binary, baseline, results):
     if not passed:
         print(*(f"       {line}" for line in complaints(report, output)), sep="\n")
     return passed
+
+
+def run_scenarios(title, suite, command, output):
+    """Runs scenarios one by one. A check that was skipped fails: the extension is there."""
+    reasons = []
+    count = 0
+    for scenario in suite.scenarios:
+        run = call([*command, "--scenario", scenario], output)
+        (output / f"{scenario}.log").write_text(run.stdout)
+        checks = read_checks(scenario, output)
+        count += len(checks)
+        if run.returncode != 0 or not checks:
+            reasons.append(f"{scenario}: ended with {run.returncode} after {len(checks)} checks")
+        for check in checks:
+            if check["status"] != "SUCCESS":
+                reason = check.get("errorMessage") or check["description"]
+                reasons.append(f"{scenario}: {check['status'].lower()}: {check['id']}: {shorten(reason)}")
+    print(f"{'FAILED' if reasons else 'ok    '} {title}: {len(suite.scenarios)} scenarios, {count} checks")
+    print("".join(f"       {reason}\n" for reason in reasons), end="")
+    return not reasons
+
+
+def call(command, folder):
+    return subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 if __name__ == "__main__":

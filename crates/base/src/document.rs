@@ -49,6 +49,12 @@ impl<F: DeserializeOwned> Document<F> {
         Ok(Self { frontmatter: yaml::parse(split.0)?, body: split.1.to_owned() })
     }
 
+    /// Reads a text with frontmatter whose fields nobody knows in advance.
+    pub fn parse_verbatim(text: &str) -> Result<Self, DocumentError> {
+        let split = split(text)?.ok_or(DocumentError::NoFrontmatter)?;
+        Ok(Self { frontmatter: yaml::parse_verbatim(split.0)?, body: split.1.to_owned() })
+    }
+
     /// Reads a text whose frontmatter may be absent.
     pub fn parse_lenient(text: &str) -> Result<Self, DocumentError>
     where

@@ -47,7 +47,9 @@ impl Contents {
 }
 
 /// Tells whether a file is still the one, and in the state, that was read before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub struct Stamp {
     identity: (u64, u64),
     /// The file's size in bytes.
@@ -161,6 +163,12 @@ impl Root {
         Ok(Self(Place::Folder { dir: Arc::new(dir), path: path.to_owned() }))
     }
 
+    /// Makes a folder and those above it, and opens it.
+    pub fn make(path: &Path) -> io::Result<Self> {
+        Dir::create_ambient_dir_all(path, ambient_authority())?;
+        Self::open(path)
+    }
+
     /// Serves embedded files.
     pub fn embedded(dir: &'static include_dir::Dir<'static>) -> Self {
         Self(Place::Embedded(dir))
@@ -239,7 +247,8 @@ impl Root {
         }
     }
 
-    /// Finds all files whose name ends in one of `extensions` (without the dot).
+    /// Finds all files whose name ends in one of `extensions` (without the dot); every file
+    /// when there are none.
     pub fn walk(&self, extensions: &[&str]) -> Walk {
         match &self.0 {
             Place::Folder { dir, .. } => walk::folder(dir, extensions),
@@ -252,6 +261,35 @@ impl Root {
         let path = RelativePath::new(name).ok();
         let file = path.and_then(|path| self.stamp(&path).ok().map(|stamp| Found { path, stamp }));
         file.into_iter().collect()
+    }
+
+    /// The same file, reached without links; an error where one leads out or nowhere.
+    pub fn resolve(&self, path: &RelativePath) -> Result<RelativePath, ReadError> {
+        match &self.0 {
+            Place::Folder { dir, .. } => {
+                let real = dir.canonicalize(path.as_str()).map_err(|error| {
+                    // There is no file, but there is a link in its place.
+                    let link = dir.symlink_metadata(path.as_str()).is_ok();
+                    if link && error.kind() == io::ErrorKind::NotFound {
+                        return ReadError::NotAFile;
+                    }
+                    ReadError::from(error)
+                })?;
+                let real = real.to_str().ok_or(ReadError::NotFound)?;
+                RelativePath::new(real).map_err(|_| ReadError::NotAFile)
+            }
+            Place::Embedded(_) => Ok(path.clone()),
+        }
+    }
+
+    /// Whether whoever owns the file protected it from being written.
+    pub fn is_read_only(&self, path: &RelativePath) -> bool {
+        match &self.0 {
+            Place::Folder { dir, .. } => {
+                dir.metadata(path.as_str()).is_ok_and(|metadata| metadata.permissions().readonly())
+            }
+            Place::Embedded(_) => true,
+        }
     }
 
     /// Creates a file and the folders above it. One that exists is never touched.
@@ -270,6 +308,11 @@ impl Root {
         file.write_all(bytes)?;
         file.sync_all()?;
         Ok(Created::New)
+    }
+
+    /// Removes a folder and everything in it; links are removed, not followed.
+    pub fn remove_folder(&self, path: &RelativePath) -> io::Result<()> {
+        self.writable()?.remove_dir_all(path.as_str())
     }
 
     /// Replaces a file as a whole: a reader, or a crash, finds the old bytes or the new ones.

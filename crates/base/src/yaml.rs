@@ -36,6 +36,14 @@ pub fn parse_with_path<T: DeserializeOwned>(text: &str) -> Result<T, (String, Ya
     parsed.map_err(|error| (path, located(&error)))
 }
 
+/// Reads a YAML text whose fields nobody knows in advance, as version 1.2 has it: `yes` and `on`
+/// are texts, not truth values.
+pub fn parse_verbatim<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
+    let mut options = options();
+    options.strict_booleans = true;
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| located(&error))
+}
+
 fn located(error: &serde_saphyr::Error) -> YamlError {
     let error = error.without_snippet();
     let line =
@@ -98,6 +106,15 @@ mod tests {
         let error = parse::<BTreeMap<String, u32>>("a: 1\nb: x\n").unwrap_err();
         assert_eq!(error.line, Some(2));
         assert!(!error.message.contains("line"), "{}", error.message);
+    }
+
+    #[test]
+    fn fields_that_nobody_knows_are_taken_as_they_are_written() {
+        let parsed = parse_verbatim::<BTreeMap<String, String>>("on: yes\nno: 'off'\n").unwrap();
+        assert_eq!(
+            parsed,
+            [("no", "off"), ("on", "yes")].map(|(k, v)| (k.into(), v.into())).into()
+        );
     }
 
     #[test]

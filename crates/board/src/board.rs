@@ -98,7 +98,12 @@ impl Board {
 
     /// Creates a task.
     pub async fn create_task(&self, actor: &Actor, new: NewTask) -> Done<Task> {
-        self.store.write(actor, |write| Box::pin(tasks::create(write, new))).await
+        let ground = tasks::ground(&new);
+        self.store
+            .write_upon(actor, ground, |write, row| {
+                Box::pin(async move { tasks::create(write, &row, new).await })
+            })
+            .await
     }
 
     /// Changes fields of a task.

@@ -11,6 +11,7 @@ use rutter_base::root::{Found, ReadError, RelativePath, Root, Stamp, Walk};
 use rutter_base::text;
 use serde::Deserialize;
 
+use crate::cache::Kept;
 use crate::links::{self, Place};
 use crate::prompt::{Prompt, document_problem};
 use crate::source::{Shelf, Source};
@@ -30,6 +31,9 @@ pub struct Catalog {
     /// Bodies that were read, each with the state of the file that it was read from.
     texts: Mutex<BTreeMap<Uri, (Stamp, Arc<str>)>>,
 }
+
+/// Where documents are that were only heard of.
+static NOWHERE: include_dir::Dir<'static> = include_dir::Dir::new("", &[]);
 
 /// How many bytes of bodies are kept.
 const MAX_KEPT: usize = 4 * 1024 * 1024;
@@ -197,6 +201,32 @@ impl Catalog {
         }
     }
 
+    /// A catalogue of what was kept of documents, to compare their files with: it serves nobody.
+    pub(crate) fn kept(documents: &[Kept]) -> Self {
+        let place = Arc::new(Place::new(
+            Root::embedded(&NOWHERE),
+            String::new(),
+            Scheme::Acdc,
+            String::new(),
+        ));
+        let entries = documents.iter().filter_map(|kept| {
+            let uri = Uri::parse(&kept.uri).ok()?;
+            let path = RelativePath::new(&*kept.path).ok()?;
+            let entry = DocumentEntry {
+                uri: uri.clone(),
+                source: kept.source.clone(),
+                name: kept.name.clone(),
+                description: kept.description.clone(),
+                keywords: kept.keywords.clone(),
+                size: kept.size,
+                stamp: kept.stamp,
+                file: File { place: Arc::clone(&place), path, lenient: false },
+            };
+            Some((uri, entry))
+        });
+        Self { documents: entries.collect(), ..Self::default() }
+    }
+
     /// All documents, in order of their URIs.
     pub fn documents(&self) -> impl Iterator<Item = &DocumentEntry> {
         self.documents.values()
@@ -260,6 +290,12 @@ impl Catalog {
             Ok(text) => Ok(Body { uri, name: entry.name.clone(), text: text.to_string() }),
             Err(cause) => Err(LookupError::Unreadable { uri, cause }),
         }
+    }
+
+    /// The body of a document as its author wrote it.
+    pub(crate) fn written(&self, entry: &DocumentEntry) -> Result<String, ReadError> {
+        let text = read_text(&entry.file.place.root, &entry.file.path)?;
+        Ok(document::body(&text).map(str::to_owned).unwrap_or(text))
     }
 
     /// The body of a document with its links rewritten, as the file is now. What was made before

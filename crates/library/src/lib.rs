@@ -3,6 +3,7 @@
 //!
 //! This crate knows documents, not protocols: it has never heard of MCP, HTTP or a command line.
 
+mod cache;
 mod catalog;
 mod excerpt;
 mod library;
@@ -18,4 +19,4 @@ pub use excerpt::{Excerpt, ExcerptError, Part};
 pub use library::{Difference, Library};
 pub use prompt::{Argument, Message, Prompt, PromptError, Role};
 pub use source::{Layout, Source, SourceName, SourceNameError};
-pub use uri::{Scheme, Uri, UriError};
+pub use uri::{Encoded, Scheme, Uri, UriError};

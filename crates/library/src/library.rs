@@ -1,13 +1,15 @@
 //! The current catalogue, and how it follows the files.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwapOption;
 use rutter_base::root::Root;
 use rutter_base::watch::{Mode, Watch};
 
+use crate::cache::Cache;
 use crate::catalog::Catalog;
-use crate::search::{Answer, Boosts, Coverage, FindError, Finder, Found, Hit, Query};
+use crate::search::{Answer, Boosts, Coverage, FindError, Finder, Found, Hit, Indexing, Query};
 use crate::source::Source;
 
 /// Sources, and the latest snapshot of what is in them.
@@ -44,6 +46,24 @@ impl Library {
         }
     }
 
+    /// Keeps what was indexed of many documents below `folder`, so that the next start need not
+    /// index them again. A folder that cannot be written is done without.
+    #[must_use]
+    pub fn keeping_index(mut self, folder: PathBuf) -> Self {
+        self.finder = Arc::new(Finder::keeping(Cache::new(folder, &self.sources)));
+        self
+    }
+
+    /// Calls `observer` now and then while much is indexed, and when it is done.
+    pub fn on_indexing(&self, observer: impl Fn(Indexing) + Send + Sync + 'static) {
+        self.finder.observe(Box::new(observer));
+    }
+
+    /// How far it is, while many documents are being indexed.
+    pub fn indexing(&self) -> Option<Indexing> {
+        self.finder.indexing()
+    }
+
     /// Where everything comes from.
     pub fn sources(&self) -> &[Source] {
         &self.sources
@@ -64,7 +84,7 @@ impl Library {
         if let Some(catalog) = self.current.load_full() {
             return catalog;
         }
-        let catalog = Arc::new(Catalog::load(&self.sources, &Catalog::default()));
+        let catalog = Arc::new(Catalog::load(&self.sources, &self.finder.restore()));
         self.current.store(Some(Arc::clone(&catalog)));
         catalog
     }
@@ -89,7 +109,15 @@ impl Library {
             });
         }
         let coverage = self.finder.follow(&catalog)?;
-        let hits = self.finder.index()?.search(&Query { text, source, limit, boosts })?;
+        let query = Query { text, source, limit, boosts };
+        let hits = match self.finder.index()?.search(&query) {
+            Ok(hits) => hits,
+            Err(error) => {
+                // Whatever is wrong with it, the documents are all right: the next search has another.
+                self.finder.discard();
+                return Err(error.into());
+            }
+        };
         let hits = hits.into_iter().filter_map(|hit| {
             let entry = catalog.document(&hit.uri)?;
             let Hit { uri, anchor, snippet, score } = hit;

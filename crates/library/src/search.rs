@@ -9,10 +9,12 @@ mod analysis;
 mod clean;
 mod follow;
 mod index;
+mod overlay;
 mod query;
 mod rank;
 mod snippet;
 
+pub use follow::Indexing;
 pub(crate) use follow::{Coverage, Finder};
 pub use index::{Index, Page, SearchError};
 pub use query::{Boosts, Hit, Query};

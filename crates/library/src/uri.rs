@@ -75,28 +75,31 @@ impl Uri {
 
 impl fmt::Display for Uri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}://", self.scheme.as_str())?;
-        encode(&self.source, f)?;
-        f.write_str("/")?;
-        encode(self.path.as_str(), f)?;
+        let (source, path) = (Encoded(&self.source), Encoded(self.path.as_str()));
+        write!(f, "{}://{source}/{path}", self.scheme.as_str())?;
         if let Some(anchor) = &self.anchor {
-            f.write_str("#")?;
-            encode(anchor, f)?;
+            write!(f, "#{}", Encoded(anchor))?;
         }
         Ok(())
     }
 }
 
-/// Percent-encodes everything but what RFC 3986 leaves unreserved, and `/`.
-fn encode(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            fmt::Write::write_char(f, char::from(byte))?;
-        } else {
-            write!(f, "%{byte:02X}")?;
+/// Text as it stands in a URI: everything but what RFC 3986 leaves unreserved, and `/`, is
+/// percent-encoded.
+#[derive(Debug, Clone, Copy)]
+pub struct Encoded<'a>(pub &'a str);
+
+impl fmt::Display for Encoded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for byte in self.0.bytes() {
+            if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+                fmt::Write::write_char(f, char::from(byte))?;
+            } else {
+                write!(f, "%{byte:02X}")?;
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Undoes percent-encoding.

@@ -4,6 +4,7 @@ mod board;
 mod follow;
 mod knowledge;
 mod process;
+mod skills;
 mod workflow;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +15,7 @@ use rutter_base::failure::{Kind, Problem, Report};
 use rutter_base::watch::{Mode, Watch};
 use rutter_board::{Board, StateFiles};
 use rutter_library::Library;
-use rutter_library::search::Boosts;
+use rutter_library::search::{Boosts, Indexing};
 use rutter_process::guide::Guide;
 use rutter_process::workflow::Workflow;
 
@@ -22,6 +23,7 @@ use crate::changes::{Change, Changes, Notice};
 use crate::module::{Module, ModuleId};
 use crate::scope::{Scope, Subject};
 use crate::session::{Session, View};
+use crate::skills::Skills;
 use crate::tool::Entry;
 use crate::tools;
 
@@ -81,6 +83,8 @@ pub struct Parts {
     pub board: Option<Arc<Board>>,
     /// The text files beside it.
     pub state_files: Option<Arc<StateFiles>>,
+    /// How to use all of it.
+    pub skills: Option<Arc<Skills>>,
     /// How documents are searched.
     pub search: SearchSettings,
     /// What the server runs in.
@@ -121,6 +125,9 @@ impl App {
     ) -> Result<Self, Report> {
         let mut modules: Vec<Arc<dyn Module>> = Vec::new();
         if let Some(library) = &parts.library {
+            library.on_indexing(|Indexing { done, total }| {
+                tracing::info!(event = "indexing", done, total, "indexing documents");
+            });
             modules.push(Arc::new(knowledge::Knowledge(Arc::clone(library))));
         }
         if let Some(guide) = &parts.guide {
@@ -139,6 +146,9 @@ impl App {
                 Arc::clone(files),
                 parts.session.clone(),
             )));
+        }
+        if let Some(skills) = &parts.skills {
+            modules.push(Arc::new(skills::Served(Arc::clone(skills))));
         }
         #[cfg(feature = "conformance")]
         modules.push(Arc::new(crate::conformance::Fixtures::default()));
@@ -278,6 +288,23 @@ impl App {
 
     /// Watches all files and announces what changes, until the returned value is dropped.
     pub fn watch(self: &Arc<Self>, mode: Mode) -> std::io::Result<Vec<Watch>> {
+        let mut watches = self.watch_library(mode)?;
+        if let Some(skills) = &self.parts.skills {
+            let app = Arc::clone(self);
+            watches.extend(skills.watch(mode, move |difference| {
+                app.log_problems();
+                if difference.listed {
+                    app.changes.announce(Change::Resources);
+                }
+                for uri in difference.updated {
+                    app.changes.announce(Change::Resource(uri));
+                }
+            })?);
+        }
+        Ok(watches)
+    }
+
+    fn watch_library(self: &Arc<Self>, mode: Mode) -> std::io::Result<Vec<Watch>> {
         let Some(library) = &self.parts.library else { return Ok(Vec::new()) };
         let app = Arc::clone(self);
         library.watch(mode, move |difference| {
@@ -330,6 +357,15 @@ impl App {
         let guide = self.parts.guide.clone().ok_or_else(|| off(ModuleId::Process))?;
         let immutable = guide.is_immutable();
         blocking(immutable, move || work(&guide)).await
+    }
+
+    /// Works with the skills where reading files may block; `None` if there are none.
+    pub async fn with_skills<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Skills) -> T + Send + 'static,
+    ) -> Option<Result<T, Report>> {
+        let skills = self.parts.skills.clone()?;
+        Some(blocking(skills.is_immutable(), move || work(&skills)).await)
     }
 
     /// Works with the board's files where that may block.

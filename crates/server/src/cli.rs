@@ -5,6 +5,7 @@ mod check;
 mod completions;
 mod doctor;
 mod eval;
+mod indexing;
 mod init;
 mod screen;
 mod search;

@@ -32,6 +32,8 @@ pub struct Config {
     pub board: Option<Board>,
     /// Kinds of sessions of your own, and the tools that they may use
     pub recipes: BTreeMap<String, rutter_board::recipes::Draft>,
+    /// Agent Skills of one's own
+    pub skills: Option<Skills>,
     /// What bounds every answer
     pub limits: Limits,
     /// How changes of files are noticed: auto, poll or off
@@ -115,6 +117,15 @@ pub struct Workflow {
 #[serde(deny_unknown_fields)]
 pub struct Board {
     /// The folder, usually `.ralph`
+    #[schemars(with = "String")]
+    pub path: Spanned<String>,
+}
+
+/// Agent Skills of one's own.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Skills {
+    /// The folder: each folder in it that has a `SKILL.md` is a skill
     #[schemars(with = "String")]
     pub path: Spanned<String>,
 }

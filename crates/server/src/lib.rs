@@ -18,6 +18,7 @@ pub mod scope;
 pub mod session;
 pub mod settings;
 pub mod setup;
+pub mod skills;
 pub mod tool;
 pub mod tools;
 pub mod transport;

@@ -12,6 +12,7 @@
 mod correlation;
 mod forward;
 mod page;
+mod skills;
 
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
@@ -35,7 +36,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::app::{App, blocking};
-use crate::module::{Completion, Module};
+use crate::module::{Completion, Module, ModuleId};
 use crate::scope::{Scope, Subject};
 use crate::session::Session;
 use crate::tool::{self, Call};
@@ -231,6 +232,9 @@ impl ServerHandler for Handler {
         if !self.app.may_have_tools(&self.scope) {
             capabilities.tools = None;
         }
+        if self.scope.admits(Subject::Skill) {
+            skills::declare(&mut capabilities);
+        }
         let mut info = ServerConfig::new(capabilities)
             .with_server_info(Implementation::new(identity.name.clone(), identity.version.clone()));
         info.instructions.clone_from(&identity.instructions);
@@ -385,7 +389,11 @@ impl ServerHandler for Handler {
             let limit = self.app.limits().payload;
             let question = move |modules: &[Arc<dyn Module>], scope: &Scope| {
                 modules.iter().find_map(|module| {
-                    let subject = Subject::Resource { module: module.id(), uri: &request.uri };
+                    let subject = match module.id() {
+                        // Listed as resources or not.
+                        ModuleId::Skills => Subject::Skill,
+                        module => Subject::Resource { module, uri: &request.uri },
+                    };
                     let answer = scope.admits(subject).then(|| module.read(&request.uri, limit))??;
                     Some((answer, module.is_immutable()))
                 })
@@ -573,17 +581,22 @@ impl ServerHandler for Handler {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        if let Some(answer) = skills::answer(self, &request, &context).await {
+            return answer;
+        }
         // A known method arrives here when its parameters do not have the method's shape.
         let method = request.method.as_str();
         let removed = is_newer_era(&context) && REMOVED_METHODS.contains(&method);
         if KNOWN_METHODS.contains(&method) && !removed {
-            return Err(ErrorData::invalid_params(
-                format!("the parameters of `{method}` are missing or of the wrong type"),
-                None,
-            ));
+            return Err(misshapen(method));
         }
         Err(no_method(method))
     }
+}
+
+fn misshapen(method: &str) -> ErrorData {
+    let what = format!("the parameters of `{method}` are missing or of the wrong type");
+    ErrorData::invalid_params(what, None)
 }
 
 fn no_method(method: &str) -> ErrorData {

@@ -23,6 +23,8 @@ pub enum ModuleId {
     Workflow,
     /// Where the work is recorded.
     Board,
+    /// How to use all of it, as Agent Skills.
+    Skills,
     /// Fixtures of the conformance suite.
     #[cfg(feature = "conformance")]
     Conformance,
@@ -35,6 +37,7 @@ impl ModuleId {
         Self::Process,
         Self::Workflow,
         Self::Board,
+        Self::Skills,
         #[cfg(feature = "conformance")]
         Self::Conformance,
     ];
@@ -46,6 +49,7 @@ impl ModuleId {
             Self::Process => "process",
             Self::Workflow => "workflow",
             Self::Board => "board",
+            Self::Skills => "skills",
             #[cfg(feature = "conformance")]
             Self::Conformance => "conformance",
         }

@@ -44,6 +44,11 @@ impl Profile {
         }
     }
 
+    /// Whether it may write anything, a cache among it.
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Prompts | Self::Ralph)
+    }
+
     /// The module whose surface the profile shows.
     pub fn module(self) -> ModuleId {
         match self {
@@ -55,8 +60,13 @@ impl Profile {
     }
 
     /// What it leaves of everything.
+    ///
+    /// The skill is the companion of `acm` alone. Its files can be read there, and `skills/list`
+    /// names them, but the list of resources stays as empty as that kind of server's is.
     pub fn scope(self) -> Scope {
-        let module = Scope::of(Rule::Modules([self.module()].into()));
+        let modules =
+            |modules: &[ModuleId]| Scope::of(Rule::Modules(modules.iter().copied().collect()));
+        let module = modules(&[self.module()]);
         let schemes = |schemes: &[&str]| {
             Scope::of(Rule::ResourceSchemes(
                 schemes.iter().map(|&scheme| scheme.to_owned()).collect(),
@@ -69,7 +79,8 @@ impl Profile {
                 .and(&schemes(&["architecture"]))
                 .and(&prompts_of_sources(false))
                 .and(&Scope::of(Rule::Tools([].into()))),
-            Self::Acm | Self::Prompts | Self::Ralph => module,
+            Self::Acm => modules(&[self.module(), ModuleId::Skills]).and(&schemes(&[])),
+            Self::Prompts | Self::Ralph => module,
         }
     }
 }

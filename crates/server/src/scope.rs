@@ -77,6 +77,8 @@ pub enum Subject<'a> {
         /// Its URI.
         uri: &'a str,
     },
+    /// A skill and its files, whether they are listed as resources or not.
+    Skill,
     /// A prompt.
     Prompt {
         /// Its name.
@@ -171,6 +173,7 @@ impl Rule {
                 | Subject::Resource { module, .. }
                 | Subject::Prompt { module, .. },
             ) => modules.contains(&module),
+            (Self::Modules(modules), Subject::Skill) => modules.contains(&ModuleId::Skills),
             (Self::Tools(tools), Subject::Tool { name, .. }) => tools.contains(name),
             (Self::WithoutTools(tools), Subject::Tool { name, .. }) => !tools.contains(name),
             (Self::ReadOnly, Subject::Tool { writes, .. }) => !writes,
@@ -279,6 +282,7 @@ mod tests {
                 .prop_map(|(name, module, writes)| Subject::Tool { name, module, writes }),
             (prop::sample::select(&URIS[..]), module())
                 .prop_map(|(uri, module)| Subject::Resource { module, uri }),
+            Just(Subject::Skill),
             (prop::sample::select(&["docs:adr", "adr"][..]), module())
                 .prop_map(|(name, module)| Subject::Prompt { name, module }),
         ]

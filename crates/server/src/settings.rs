@@ -48,6 +48,8 @@ variables! {
     SEARCH_KEYWORDS_BOOST = "RUTTER_SEARCH_KEYWORDS_BOOST" or "ACDC_MCP_SEARCH_KEYWORDS_BOOST": "What a match in the keywords weighs";
     SEARCH_NAME_BOOST = "RUTTER_SEARCH_NAME_BOOST" or "ACDC_MCP_SEARCH_NAME_BOOST": "What a match in the name weighs";
     SEARCH_CONTENT_BOOST = "RUTTER_SEARCH_CONTENT_BOOST" or "ACDC_MCP_SEARCH_CONTENT_BOOST": "What a match in the text weighs";
+    CACHE = "RUTTER_CACHE": "The folder that keeps the index of many documents for the next start, or off; rutter in the user's cache folder unless set";
+    XDG_CACHE_HOME = "XDG_CACHE_HOME": "The user's cache folder; ~/.cache unless set";
     LOG_LEVEL = "RUTTER_LOG": "The least grave level that is logged: error, warn, info, debug or trace";
     LOG_FORMAT = "RUTTER_LOG_FORMAT": "json or text";
     WATCH = "RUTTER_WATCH": "How changes of files are noticed: auto, poll or off";

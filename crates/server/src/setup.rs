@@ -4,6 +4,7 @@
 //! found in the working directory is served; and where nothing is found, the embedded pack is.
 
 mod find;
+mod search;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,13 +16,12 @@ use rutter_base::text::one_line;
 use rutter_base::watch::Mode;
 use rutter_board::recipes::Recipes;
 use rutter_board::{Board, StateFiles};
-use rutter_library::search::Boosts;
 use rutter_library::{Layout, Library, Source, SourceName};
 use rutter_process::guide::Guide;
 use rutter_process::workflow::Workflow;
 use serde_saphyr::Spanned;
 
-use crate::app::{App, Identity, Limits, Parts, SearchSettings};
+use crate::app::{App, Identity, Limits, Parts};
 use crate::config::{Config, Content};
 use crate::module::ModuleId;
 use crate::pack;
@@ -29,6 +29,7 @@ use crate::profiles::Profile;
 use crate::scope::{Rule, Scope};
 use crate::session::{ContextFile, Session};
 use crate::settings::{Environment, Variable};
+use crate::skills::Skills;
 
 /// What was asked for on the command line, as far as it decides what is served.
 #[derive(Debug, Default)]
@@ -127,27 +128,34 @@ impl Setup {
             scope = scope.and(&Scope::of(Rule::ReadOnly));
         }
         let scope = Arc::new(scope);
+        let writes = !read_only && profile.is_none_or(Profile::writes);
         let board = draft.board(&config)?;
         let file = context_file(request, environment, folder, board.as_ref(), profile)?;
         let store = board.as_ref().map(|root| {
-            Arc::new(Board::new(root, rutter_board::Options { read_only, ..Default::default() }))
+            Arc::new(Board::new(
+                root,
+                rutter_board::Options { read_only: !writes, ..Default::default() },
+            ))
         });
         let session = file.map(|file| {
             Arc::new(Session::new(file, Arc::clone(&recipes), store.clone(), Arc::clone(&scope)))
         });
+        let limits = limits(&config, &draft.file)?;
+        let mut library = Library::new(draft.sources(config.content.as_deref(), profile)?);
+        if let Some(cache) = search::cache(environment).filter(|_| writes) {
+            library = library.keeping_index(cache);
+        }
         let parts = Parts {
-            library: Some(Arc::new(Library::new(
-                draft.sources(config.content.as_deref(), profile)?,
-            ))),
+            library: Some(Arc::new(library)),
             guide: Some(Arc::new(draft.guide(&config, environment)?)),
             workflow: Some(Arc::new(draft.workflow(&config)?)),
             state_files: board.clone().map(|root| Arc::new(StateFiles::new(root))),
             board: store,
-            search: search(&request.search, environment, &config.search)?,
+            skills: Some(Arc::new(draft.skills(&config, limits)?)),
+            search: search::settings(&request.search, environment, &config.search)?,
             session,
         };
         let identity = identity(profile, &config, parts.library.as_deref());
-        let limits = limits(&config, &draft.file)?;
         let descriptions: BTreeMap<String, String> =
             config.tools.iter().map(|tool| (tool.name.clone(), tool.description.clone())).collect();
         let app = App::new(identity, scope, limits, parts, descriptions)
@@ -167,17 +175,18 @@ impl Setup {
     }
 }
 
-/// The tools that the configuration names and that are not there.
+/// What the configuration says of tools and arguments that are not there.
 fn named_in_vain(app: &App, recipes: &Recipes, file: &str) -> Vec<Problem> {
-    let described = app.described_in_vain().map(|tool| ("`tools` describes", tool));
+    let no_tool = |what: &str, tool: &str| format!("{what} `{tool}`, which is no tool here");
+    let described =
+        app.described_in_vain().map(|tool| no_tool("`tools` describes", &one_line(tool)));
     let allowed = recipes.own().flat_map(|recipe| {
-        let absent = recipe.tools.keys().filter(|tool| !app.has_tool(tool));
-        absent.map(|tool| ("`recipes` allows", tool.as_str()))
+        recipe.tools.iter().flat_map(|(tool, allowed)| match app.tool(tool, &Scope::everything()) {
+            None => vec![no_tool("`recipes` allows", &one_line(tool))],
+            Some(entry) => entry.misfits(app, &recipe.name, allowed),
+        })
     });
-    let problem = |(what, tool)| {
-        Problem::warning(file, format!("{what} `{}`, which is no tool here", one_line(tool)))
-    };
-    described.chain(allowed).map(problem).collect()
+    described.chain(allowed).map(|message| Problem::warning(file, message)).collect()
 }
 
 /// Where the context of the session is: the file that was named, or the one in the board's
@@ -374,6 +383,19 @@ impl Draft {
         Ok(Workflow::deferred(pack::part("workflow"), file))
     }
 
+    /// The skills of the configuration, then the embedded one.
+    fn skills(&mut self, config: &Config, limits: Limits) -> Result<Skills, Report> {
+        let mut places = Vec::new();
+        if let Some(skills) = &config.skills {
+            self.note("skills", &skills.path.value, Because::Configured);
+            places.push(self.open("skills.path", &skills.path)?);
+        } else {
+            self.note("skills", "embedded", Because::Default);
+        }
+        places.push(crate::skills::embedded());
+        Ok(Skills::new(places, limits.payload))
+    }
+
     fn board(&mut self, config: &Config) -> Result<Option<Root>, Report> {
         if let Some(board) = &config.board {
             self.note("board", &board.path.value, Because::Configured);
@@ -389,72 +411,6 @@ impl Draft {
 
 fn source_name(name: &str) -> Result<SourceName, Report> {
     SourceName::new(name).map_err(|error| Report::new(Kind::Internal, error.to_string()))
-}
-
-/// How documents are searched: flag, environment, file, default.
-fn search(
-    flags: &crate::config::Search,
-    environment: &Environment,
-    file: &crate::config::Search,
-) -> Result<SearchSettings, Report> {
-    let weight = |value: &str| value.parse::<f32>().ok().filter(|weight| is_weight(*weight));
-    let boost = |flag: Option<f32>, variable: Variable, file: Option<f32>, default: f32| {
-        let chosen = match flag {
-            Some(flag) => flag,
-            None => environment
-                .parse(variable, weight, "a number from 0 to 1000")?
-                .or(file)
-                .unwrap_or(default),
-        };
-        if is_weight(chosen) {
-            Ok(chosen)
-        } else {
-            Err(Report::new(
-                Kind::Invalid,
-                format!("a search boost of {chosen}: expected a number from 0 to 1000"),
-            ))
-        }
-    };
-    let defaults = SearchSettings::default();
-    let count = |value: &str| value.parse().ok();
-    let max_results = match flags.max_results {
-        Some(count) => Some(count),
-        None => {
-            environment.parse(Variable::SEARCH_MAX_RESULTS, count, "a number")?.or(file.max_results)
-        }
-    };
-    let max_results = max_results.unwrap_or(defaults.max_results);
-    if !(1..=1_000).contains(&max_results) {
-        return Err(Report::new(
-            Kind::Invalid,
-            format!("{max_results} search results: expected 1 to 1000"),
-        ));
-    }
-    let boosts = Boosts {
-        keywords: boost(
-            flags.keywords_boost,
-            Variable::SEARCH_KEYWORDS_BOOST,
-            file.keywords_boost,
-            defaults.boosts.keywords,
-        )?,
-        name: boost(
-            flags.name_boost,
-            Variable::SEARCH_NAME_BOOST,
-            file.name_boost,
-            defaults.boosts.name,
-        )?,
-        content: boost(
-            flags.content_boost,
-            Variable::SEARCH_CONTENT_BOOST,
-            file.content_boost,
-            defaults.boosts.content,
-        )?,
-    };
-    Ok(SearchSettings { max_results, boosts })
-}
-
-fn is_weight(weight: f32) -> bool {
-    (0.0..=1_000.0).contains(&weight)
 }
 
 fn flag(value: &str) -> Option<bool> {

@@ -185,3 +185,42 @@ fn lines_are_appended_whole_and_links_are_refused() {
     symlink("log.txt", folder.path().join("link.txt")).unwrap();
     assert!(root.append_line(&path("link.txt"), "three").is_err());
 }
+
+#[test]
+fn a_link_is_followed_to_its_file_and_no_further_than_the_folder() {
+    let (folder, root) = folder();
+    fs::create_dir(folder.path().join("a")).unwrap();
+    fs::write(folder.path().join("a/real.md"), "x").unwrap();
+    symlink("a/real.md", folder.path().join("link.md")).unwrap();
+    symlink("a", folder.path().join("b")).unwrap();
+    for known in ["link.md", "b/real.md", "a/real.md"] {
+        assert_eq!(root.resolve(&path(known)).unwrap(), path("a/real.md"), "{known}");
+    }
+    symlink("/etc/passwd", folder.path().join("out.md")).unwrap();
+    symlink("nowhere", folder.path().join("dangling.md")).unwrap();
+    assert!(matches!(root.resolve(&path("out.md")), Err(ReadError::Escape)));
+    assert!(matches!(root.resolve(&path("dangling.md")), Err(ReadError::NotAFile)));
+    assert!(matches!(root.resolve(&path("none.md")), Err(ReadError::NotFound)));
+}
+
+#[test]
+fn a_protected_file_is_known_by_its_mode() {
+    let (folder, root) = folder();
+    let file = folder.path().join("a.json");
+    fs::write(&file, "{}").unwrap();
+    assert!(!root.is_read_only(&path("a.json")));
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
+    assert!(root.is_read_only(&path("a.json")));
+    assert!(!root.is_read_only(&path("none.json")));
+}
+
+#[test]
+fn a_walk_for_no_endings_finds_every_file() {
+    let (folder, root) = folder();
+    for name in ["a.md", "LICENSE", "b.tar.gz", ".hidden"] {
+        fs::write(folder.path().join(name), "").unwrap();
+    }
+    let found: Vec<String> =
+        root.walk(&[]).files.into_iter().map(|found| found.path.to_string()).collect();
+    assert_eq!(found, ["LICENSE", "a.md", "b.tar.gz"]);
+}

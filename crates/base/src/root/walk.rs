@@ -141,6 +141,9 @@ fn finish(mut walk: Walk) -> Walk {
 }
 
 fn wanted(name: &str, extensions: &[&str]) -> bool {
+    if extensions.is_empty() {
+        return true;
+    }
     Path::new(name)
         .extension()
         .and_then(|extension| extension.to_str())

@@ -166,7 +166,12 @@ async fn create(
             ..TaskPatch::default()
         },
     };
-    let id = tasks::create(write, new).await?.id;
+    let row = tasks::ground(&new).query().fetch_one(&mut write.connection).await?;
+    let id = tasks::create(write, &row, new).await?.id;
+    // A creation leaves its last statement to the end of the transaction, which is not here.
+    if let Some(insert) = write.closing.take() {
+        insert.query().execute(&mut write.connection).await?;
+    }
     adopted.tasks += 1;
     Ok(id)
 }

@@ -32,6 +32,11 @@ fn uris(catalog: &Catalog) -> Vec<String> {
     catalog.documents().map(|entry| entry.uri.to_string()).collect()
 }
 
+fn found(library: &Library, query: &str) -> Vec<String> {
+    let answer = library.search(query, None, 50, Boosts::default()).unwrap();
+    answer.hits.into_iter().map(|hit| hit.uri).collect()
+}
+
 #[test]
 fn one_bad_file_never_hides_the_rest() {
     let folder = tempfile::tempdir().unwrap();
@@ -166,4 +171,146 @@ fn a_single_file_is_a_source() {
     fs::remove_file(at.join("README.md")).unwrap();
     library.reload();
     assert_eq!(shown(), [""; 0]);
+}
+
+#[test]
+fn edits_renames_and_deletions_in_quick_succession_converge() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for number in 0..20 {
+        write(at, &format!("mcp-resources/page-{number}.md"), page("Before"));
+    }
+    let library = Arc::new(Library::new(vec![source(at)]));
+    assert_eq!(found(&library, "before").len(), 20);
+    let (sender, changes) = mpsc::channel();
+    let _watches =
+        library.watch(Mode::Auto, move |change| sender.send(change).unwrap_or(())).unwrap();
+    for edit in 0..1_000 {
+        let number = edit % 20;
+        let file = at.join(format!("mcp-resources/page-{number}.md"));
+        match edit % 7 {
+            0 => {
+                fs::rename(&file, at.join(format!("mcp-resources/moved-{number}.md"))).unwrap_or(())
+            }
+            1 => fs::remove_file(&file).unwrap_or(()),
+            _ => fs::write(&file, page(&format!("Edit {edit}"))).unwrap(),
+        }
+    }
+    for number in 0..20 {
+        let _ = fs::remove_file(at.join(format!("mcp-resources/moved-{number}.md")));
+        write(at, &format!("mcp-resources/page-{number}.md"), page("After"));
+    }
+    let deadline = std::time::Instant::now() + Duration::from_secs(30);
+    while found(&library, "after").len() != 20 || !found(&library, "before").is_empty() {
+        assert!(std::time::Instant::now() < deadline, "{:?}", uris(&library.catalog()));
+        let _ = changes.recv_timeout(Duration::from_millis(200));
+    }
+    assert_eq!(library.catalog().documents().count(), 20);
+}
+
+mod keeping {
+    //! What was indexed of many documents is kept for the next start.
+
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    /// Enough documents to be kept: five megabytes.
+    fn corpus(at: &Path) {
+        let filler = "words that fill a page. ".repeat(2_000);
+        for number in 0..110 {
+            let text = format!("{}\nunique{number}\n\n{filler}", page(&format!("Page {number}")));
+            write(at, &format!("mcp-resources/page-{number}.md"), text);
+        }
+    }
+
+    /// A library as a new process would open it, and how many bytes it had to index.
+    fn start(at: &Path, cache: &Path) -> (Library, Arc<AtomicU64>) {
+        let library = Library::new(vec![source(at)]).keeping_index(cache.to_owned());
+        let indexed = Arc::new(AtomicU64::new(0));
+        let count = Arc::clone(&indexed);
+        library.on_indexing(move |indexing| count.store(indexing.total, Ordering::Relaxed));
+        library.index_everything().unwrap();
+        (library, indexed)
+    }
+
+    fn generations(cache: &Path) -> Vec<std::path::PathBuf> {
+        let key = fs::read_dir(cache).unwrap().next().unwrap().unwrap().path();
+        let entries = fs::read_dir(key).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.is_dir()).collect()
+    }
+
+    #[test]
+    fn a_second_start_does_not_index_again() {
+        let (docs, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        corpus(docs.path());
+        let (first, indexed) = start(docs.path(), cache.path());
+        assert!(indexed.load(Ordering::Relaxed) > 5_000_000);
+        assert_eq!(found(&first, "unique7"), ["acdc://docs/page-7"]);
+        let (second, indexed) = start(docs.path(), cache.path());
+        assert_eq!(indexed.load(Ordering::Relaxed), 0);
+        assert_eq!(found(&second, "unique7"), ["acdc://docs/page-7"]);
+        assert_eq!(uris(&second.catalog()), uris(&first.catalog()));
+        write(docs.path(), "mcp-resources/page-7.md", page("Changed"));
+        fs::remove_file(docs.path().join("mcp-resources/page-8.md")).unwrap();
+        let (third, indexed) = start(docs.path(), cache.path());
+        assert_eq!(indexed.load(Ordering::Relaxed), 0, "little is indexed without a word");
+        assert_eq!(found(&third, "unique7"), [""; 0]);
+        assert_eq!(found(&third, "changed"), ["acdc://docs/page-7"]);
+        assert_eq!(found(&third, "unique8"), [""; 0]);
+        assert_eq!(found(&third, "unique9"), ["acdc://docs/page-9"]);
+    }
+
+    #[test]
+    fn a_state_that_was_replaced_serves_those_who_have_it_open() {
+        let (docs, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        corpus(docs.path());
+        drop(start(docs.path(), cache.path()));
+        let before = generations(cache.path());
+        let (early, _) = start(docs.path(), cache.path());
+        for number in 0..110 {
+            let path = docs.path().join(format!("mcp-resources/page-{number}.md"));
+            let text = fs::read_to_string(&path).unwrap() + "\nagain\n";
+            fs::write(path, text).unwrap();
+        }
+        let (late, _) = start(docs.path(), cache.path());
+        let after = generations(cache.path());
+        assert!(before.len() == 1 && after.len() == 1 && before != after, "{before:?} {after:?}");
+        assert_eq!(found(&late, "unique7"), ["acdc://docs/page-7"]);
+        assert_eq!(found(&early, "unique7"), ["acdc://docs/page-7"]);
+        early.reload();
+        early.index_everything().unwrap();
+        assert_eq!(found(&early, "unique9 again").first().unwrap(), "acdc://docs/page-9");
+    }
+
+    #[test]
+    fn a_damaged_state_is_made_again() {
+        let (docs, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        corpus(docs.path());
+        drop(start(docs.path(), cache.path()));
+        for damaged in ["documents.json", "meta.json"] {
+            let generation = generations(cache.path()).pop().unwrap();
+            fs::write(generation.join(damaged), "{").unwrap();
+            let (library, indexed) = start(docs.path(), cache.path());
+            assert!(indexed.load(Ordering::Relaxed) > 0, "{damaged}");
+            assert_eq!(found(&library, "unique7"), ["acdc://docs/page-7"], "{damaged}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_done_without() {
+        let (docs, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        corpus(docs.path());
+        write(cache.path(), "file", "not a folder");
+        let (library, _) = start(docs.path(), &cache.path().join("file"));
+        assert_eq!(found(&library, "unique7"), ["acdc://docs/page-7"]);
+    }
+
+    #[test]
+    fn few_documents_leave_nothing_behind() {
+        let (docs, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        write(docs.path(), "mcp-resources/a.md", page("A"));
+        drop(start(docs.path(), cache.path()));
+        assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 0);
+    }
 }

@@ -1,4 +1,5 @@
-//! Documents within prompts: `{{resource:URI}}`, where the URI may have `*` and `**` in it.
+//! Documents within prompts: `{{resource:URI}}`, where the URI may have `*` and `**` in it, or end in
+//! the `#section` that is wanted.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,6 +8,7 @@ use rutter_base::text::one_line;
 
 use super::PromptError;
 use crate::catalog::{Catalog, DocumentEntry};
+use crate::excerpt::Part;
 use crate::uri::Uri;
 
 /// How many documents a prompt may embed.
@@ -75,6 +77,7 @@ fn load(catalog: &Catalog, uri: &str) -> Embedded {
             documents,
         };
     }
+    let section = Uri::parse(uri).ok().and_then(|uri| uri.anchor);
     let mut text = String::new();
     if documents > MAX_DOCUMENTS {
         return Embedded { text, documents };
@@ -84,8 +87,10 @@ fn load(catalog: &Catalog, uri: &str) -> Embedded {
             text.push_str("\n\n");
         }
         text.extend(["## ", &entry.name, " (", &entry.uri.to_string(), ")\n\n"]);
-        match catalog.read(&entry.uri.to_string()) {
-            Ok(body) => text.push_str(body.text.trim()),
+        let part = Part { section: section.as_deref(), ..Part::default() };
+        match catalog.read(&entry.uri.to_string()).map(|body| body.excerpt(part, MAX_BYTES + 1)) {
+            Ok(Ok(excerpt)) => text.push_str(excerpt.text.trim()),
+            Ok(Err(_)) => text.push_str("(This document has no such section.)"),
             Err(_) => text.push_str("(This document cannot be read any more.)"),
         }
         if text.len() > MAX_BYTES {

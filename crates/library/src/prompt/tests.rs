@@ -230,6 +230,24 @@ fn documents_are_embedded_as_they_are_now_and_once() {
 }
 
 #[test]
+fn a_section_of_a_document_can_be_embedded() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write(at, "resources/patterns/retry.md", "# Retry\n\n## When\n\nLate.\n\n## How\n\nAgain.\n");
+    write(
+        at,
+        "prompts/p.json",
+        r#"{"name": "p", "template": "{{resource:architecture://patterns/retry#how}} {{resource:architecture://patterns/retry#why}}"}"#,
+    );
+    let catalog = architecture(at).catalog();
+    assert_eq!(
+        fill_in(catalog.prompt("p").unwrap(), &catalog, &[]).unwrap(),
+        "## Retry (architecture://patterns/retry)\n\n## How\n\nAgain. \
+         ## Retry (architecture://patterns/retry)\n\n(This document has no such section.)"
+    );
+}
+
+#[test]
 fn too_much_to_embed_is_an_error_and_never_a_cut() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

@@ -1,5 +1,7 @@
 //! From text to terms: words, their stems, and the parts of identifiers.
 
+use std::collections::HashMap;
+
 use frostem::{Algorithm, Stemmer};
 
 /// A term and where it stands.
@@ -40,37 +42,12 @@ impl Default for Analyzer {
 impl Analyzer {
     /// The terms of a text, in order.
     pub(crate) fn tokens(&self, text: &str) -> Vec<Token> {
-        let mut tokens = Vec::with_capacity(text.len() / 5);
-        let mut position = 0;
-        for chunk in chunks(text) {
-            let parts: Vec<_> = parts(text, chunk.clone()).collect();
-            if parts.len() > 1 {
-                let whole: String =
-                    parts.iter().filter_map(|part| text.get(part.clone())).collect();
-                let word = whole.to_lowercase();
-                if word.len() <= MAX_WORD {
-                    tokens.push(Token {
-                        term: self.stem(&word),
-                        word,
-                        position,
-                        range: chunk,
-                        whole: true,
-                    });
-                }
-            }
-            for range in parts {
-                let Some(part) = text.get(range.clone()).filter(|part| part.len() <= MAX_WORD)
-                else {
-                    position += 1;
-                    continue;
-                };
-                let word = part.to_lowercase();
-                let term = self.stem(&word);
-                tokens.push(Token { term, word, position, range, whole: false });
-                position += 1;
-            }
-        }
-        tokens
+        tokens(text, |word| self.stem(word))
+    }
+
+    /// An analyzer for many texts, which share most of their words.
+    pub(crate) fn remembering(&self) -> Remembering<'_> {
+        Remembering { analyzer: self, stems: HashMap::new() }
     }
 
     /// The stem of a word in lower case.
@@ -79,13 +56,77 @@ impl Analyzer {
     }
 }
 
+/// An analyzer that stems each word once: finding a stem is most of the work of indexing.
+pub(crate) struct Remembering<'a> {
+    analyzer: &'a Analyzer,
+    stems: HashMap<String, String>,
+}
+
+/// How many stems are remembered; what comes after is rare.
+const MAX_STEMS: usize = 50_000;
+
+impl Remembering<'_> {
+    /// The terms of a text, in order.
+    pub(crate) fn tokens(&mut self, text: &str) -> Vec<Token> {
+        tokens(text, |word| {
+            if let Some(stem) = self.stems.get(word) {
+                return stem.clone();
+            }
+            let stem = self.analyzer.stem(word);
+            if self.stems.len() < MAX_STEMS {
+                self.stems.insert(word.to_owned(), stem.clone());
+            }
+            stem
+        })
+    }
+}
+
+fn tokens(text: &str, mut stem: impl FnMut(&str) -> String) -> Vec<Token> {
+    let mut tokens = Vec::with_capacity(text.len() / 5);
+    let mut position = 0;
+    for chunk in chunks(text) {
+        let Some(inside) = text.get(chunk.clone()) else { continue };
+        let mut push = |word: String, range, position, whole| {
+            if word.len() <= MAX_WORD {
+                tokens.push(Token { term: stem(&word), word, position, range, whole });
+            }
+        };
+        if is_one_word(inside) {
+            push(inside.to_lowercase(), chunk, position, false);
+            position += 1;
+            continue;
+        }
+        let parts = parts(text, chunk.clone());
+        if parts.len() > 1 {
+            let whole: String = parts.iter().filter_map(|part| text.get(part.clone())).collect();
+            push(whole.to_lowercase(), chunk, position, true);
+        }
+        for range in parts {
+            let part = text.get(range.clone()).unwrap_or_default();
+            push(part.to_lowercase(), range, position, false);
+            position += 1;
+        }
+    }
+    tokens
+}
+
 /// Where the words of a text stand: an identifier as a whole, then its parts.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
     chunks(text).flat_map(|chunk| {
-        let parts: Vec<_> = parts(text, chunk.clone()).collect();
-        let whole = (parts.len() > 1).then_some(chunk);
+        let parts = match text.get(chunk.clone()) {
+            Some(inside) if is_one_word(inside) => Vec::new(),
+            _ => parts(text, chunk.clone()),
+        };
+        let whole = (parts.len() != 1).then_some(chunk);
         whole.into_iter().chain(parts)
     })
+}
+
+/// Whether a chunk is plainly one word, as most are: there is nothing to split.
+fn is_one_word(chunk: &str) -> bool {
+    let mut bytes = chunk.bytes();
+    bytes.next().is_some_and(|byte| byte.is_ascii_alphanumeric())
+        && bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
 
 /// Runs of letters and digits, with what joins them in an identifier: `_`, and `.`, `-` or `'`
@@ -113,10 +154,7 @@ fn chunks(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
 
 /// The words within a chunk: split at what is no letter or digit, and where a capital begins a
 /// new word (`getUserName`, `HTTPServer`).
-fn parts(
-    text: &str,
-    chunk: std::ops::Range<usize>,
-) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+fn parts(text: &str, chunk: std::ops::Range<usize>) -> Vec<std::ops::Range<usize>> {
     let offset = chunk.start;
     let inside: Vec<(usize, char)> = text.get(chunk).unwrap_or_default().char_indices().collect();
     let mut parts = Vec::new();
@@ -144,7 +182,7 @@ fn parts(
         let end = inside.last().map_or(0, |(at, c)| at + c.len_utf8());
         parts.push(from + offset..end + offset);
     }
-    parts.into_iter()
+    parts
 }
 
 /// Words that say little about what is looked for.

@@ -1,24 +1,37 @@
 //! The index: which terms stand where.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use tantivy::directory::{Directory, MmapDirectory, RamDirectory};
 use tantivy::schema::{
     Field, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions, Value,
 };
 use tantivy::tokenizer::{PreTokenizedString, Token as IndexToken};
 use tantivy::{IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, Term};
 
-use super::analysis::{Analyzer, Token};
+use super::analysis::{Analyzer, Remembering, Token};
 use super::clean::{self, Heading};
+use super::overlay::Overlay;
 
-/// What a writer may use before it writes a segment. Tantivy asks for 15 MB at least.
-const WRITER_MEMORY: usize = 32 * 1024 * 1024;
+/// What each thread of a writer may use before it writes a segment. Tantivy asks for 15 MB at
+/// least.
+const WRITER_MEMORY: usize = 24 * 1024 * 1024;
+/// The most threads that index at the same time.
+const MAX_THREADS: usize = 4;
+/// How many documents are worth another thread.
+const PER_THREAD: usize = 64;
+/// The files that say which segments an index has, and which files are its own.
+const LISTS: [&str; 2] = ["meta.json", ".managed.json"];
 
 /// A document to be found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<'a> {
     /// Its address.
-    pub uri: &'a str,
+    pub uri: Cow<'a, str>,
     /// The source that it comes from.
     pub source: &'a str,
     /// Its title.
@@ -28,7 +41,7 @@ pub struct Page<'a> {
     /// Words to find it by.
     pub keywords: &'a [String],
     /// Its Markdown.
-    pub body: &'a str,
+    pub body: Cow<'a, str>,
 }
 
 /// The index failed.
@@ -42,12 +55,14 @@ impl From<std::io::Error> for SearchError {
     }
 }
 
-/// An index over documents, in memory.
+/// An index over documents.
 pub struct Index {
     pub(super) fields: Fields,
     pub(super) analyzer: Analyzer,
     pub(super) reader: IndexReader,
     engine: tantivy::Index,
+    /// The files of the engine, as they are.
+    files: Box<dyn Directory>,
     /// Made when something is written and dropped after: it holds threads and memory.
     writing: Mutex<()>,
 }
@@ -106,10 +121,49 @@ impl Fields {
 impl Index {
     /// An empty index in memory.
     pub fn in_memory() -> Result<Self, SearchError> {
+        Self::create(RamDirectory::create())
+    }
+
+    /// The index that is in a folder. What changes in it from now on is kept in memory.
+    pub(super) fn saved(folder: &Path) -> Result<Self, SearchError> {
+        let folder = mapped(folder)?;
+        let files = live_files(&tantivy::Index::open(folder.clone())?)?;
+        let overlay = Overlay::open(&folder, files).map_err(tantivy::TantivyError::from)?;
         let (schema, fields) = Fields::schema();
-        let engine = tantivy::Index::create_in_ram(schema);
+        let engine = tantivy::Index::open(overlay.clone())?;
+        if engine.schema() != schema {
+            return Err(tantivy::TantivyError::SchemaError("another index".into()).into());
+        }
+        Self::over(engine, fields, Box::new(overlay))
+    }
+
+    fn create(directory: impl Directory + Clone) -> Result<Self, SearchError> {
+        let (schema, fields) = Fields::schema();
+        let settings = tantivy::IndexSettings::default();
+        let engine = tantivy::Index::create(directory.clone(), schema, settings)?;
+        Self::over(engine, fields, Box::new(directory))
+    }
+
+    fn over(
+        engine: tantivy::Index,
+        fields: Fields,
+        files: Box<dyn Directory>,
+    ) -> Result<Self, SearchError> {
         let reader = engine.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        Ok(Self { fields, analyzer: Analyzer::default(), reader, engine, writing: Mutex::new(()) })
+        let writing = Mutex::new(());
+        Ok(Self { fields, analyzer: Analyzer::default(), reader, engine, files, writing })
+    }
+
+    /// Writes the index to an empty folder.
+    pub(super) fn save(&self, folder: &Path) -> Result<(), SearchError> {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let target = mapped(folder)?;
+        for path in live_files(&self.engine)? {
+            let bytes = self.files.atomic_read(&path).map_err(tantivy::TantivyError::from)?;
+            target.atomic_write(&path, &bytes)?;
+        }
+        target.sync_directory()?;
+        Ok(())
     }
 
     /// How many documents can be found.
@@ -122,54 +176,75 @@ impl Index {
         self.len() == 0
     }
 
-    /// Removes documents and adds others; a search sees all of it or nothing.
-    pub fn update<'a>(
+    /// Removes documents and adds others; a search sees all of it or nothing. An item for which
+    /// `page` gives nothing is passed over.
+    pub fn update<'a, T: Sync>(
         &self,
         removed: impl IntoIterator<Item = &'a str>,
-        added: impl IntoIterator<Item = Page<'a>>,
+        added: &[T],
+        page: impl Fn(&T) -> Option<Page<'_>> + Sync,
     ) -> Result<(), SearchError> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut writer: IndexWriter = self.engine.writer_with_num_threads(1, WRITER_MEMORY)?;
+        let threads = threads(added.len());
+        let memory = WRITER_MEMORY * threads;
+        let mut writer: IndexWriter = self.engine.writer_with_num_threads(threads, memory)?;
         for uri in removed {
             writer.delete_term(Term::from_field_text(self.fields.uri, uri));
         }
-        for page in added {
-            writer.delete_term(Term::from_field_text(self.fields.uri, page.uri));
-            writer.add_document(self.document(&page))?;
-        }
+        // Finding the terms is most of the work, so it is what is done side by side.
+        let next = AtomicUsize::new(0);
+        let add = || -> Result<(), SearchError> {
+            let mut analyzer = self.analyzer.remembering();
+            while let Some(item) = added.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let Some(page) = page(item) else { continue };
+                writer.delete_term(Term::from_field_text(self.fields.uri, &page.uri));
+                writer.add_document(self.document(&mut analyzer, &page))?;
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(add)).collect();
+            let own = add();
+            let others = others.into_iter().map(|other| other.join());
+            let others: Result<Vec<_>, _> = others.collect();
+            // A thread ends without a result only if it panicked, and then so do we.
+            let results = others.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            results.into_iter().fold(own, Result::and)
+        })?;
         writer.commit()?;
         writer.wait_merging_threads()?;
         self.reader.reload()?;
         Ok(())
     }
 
-    fn document(&self, page: &Page<'_>) -> TantivyDocument {
-        let cleaned = clean::clean(page.body);
-        // The description is a sentence about the page: it is searched as the first of its own.
-        let mut text = page.description.to_owned();
-        if !text.is_empty() {
-            text.push('\n');
+    fn document(&self, analyzer: &mut Remembering<'_>, page: &Page<'_>) -> TantivyDocument {
+        let cleaned = clean::clean(&page.body);
+        // The description is a sentence about the page: it is searched as the first of its own,
+        // unless it is one.
+        let mut text = String::with_capacity(page.description.len() + cleaned.text.len() + 1);
+        if !page.description.is_empty() && !cleaned.text.contains(page.description) {
+            text.extend([page.description, "\n"]);
         }
         let body = text.len();
         text.push_str(&cleaned.text);
         let headings: Vec<&str> =
             cleaned.sections.iter().map(|heading| heading.title.as_str()).collect();
-        let path = page.uri.split_once("://").map_or(page.uri, |(_, path)| path);
+        let path = page.uri.split_once("://").map_or(&*page.uri, |(_, path)| path);
         let path = path.split_once('/').map_or(path, |(_, path)| path);
-        let content = self.analyzer.tokens(&text);
-        let name = self.analyzer.tokens(page.name);
-        let keywords = self.analyzer.tokens(&page.keywords.join("\n"));
+        let content = analyzer.tokens(&text);
+        let name = analyzer.tokens(page.name);
+        let keywords = analyzer.tokens(&page.keywords.join("\n"));
         let mut surface: Vec<&str> =
             content.iter().chain(&name).chain(&keywords).map(|token| token.word.as_str()).collect();
         surface.sort_unstable();
         surface.dedup();
         let mut document = TantivyDocument::new();
-        document.add_text(self.fields.uri, page.uri);
+        document.add_text(self.fields.uri, &page.uri);
         document.add_text(self.fields.source, page.source);
         for (field, tokens) in [
             (self.fields.keywords, keywords.as_slice()),
-            (self.fields.headings, &self.analyzer.tokens(&headings.join("\n"))),
-            (self.fields.path, &self.analyzer.tokens(path)),
+            (self.fields.headings, &analyzer.tokens(&headings.join("\n"))),
+            (self.fields.path, &analyzer.tokens(path)),
             (self.fields.name, &name),
             (self.fields.content, &content),
         ] {
@@ -206,6 +281,28 @@ impl Index {
     }
 }
 
+/// A folder's files, mapped into memory.
+fn mapped(folder: &Path) -> Result<MmapDirectory, SearchError> {
+    Ok(MmapDirectory::open(folder).map_err(tantivy::TantivyError::from)?)
+}
+
+/// The files that an index consists of.
+fn live_files(engine: &tantivy::Index) -> Result<Vec<PathBuf>, SearchError> {
+    let segments = engine.searchable_segment_metas()?;
+    let live: HashSet<String> = segments.iter().map(|segment| segment.id().uuid_string()).collect();
+    let files = engine.directory().list_managed_files().into_iter().filter(|path| {
+        // A segment's files are called as it is: `<segment>.pos`, `<segment>.<number>.del`.
+        let name = path.to_str().unwrap_or_default();
+        name.split_once('.').is_some_and(|(segment, _)| live.contains(segment))
+    });
+    Ok(LISTS.map(PathBuf::from).into_iter().chain(files).collect())
+}
+
+fn threads(documents: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    (documents / PER_THREAD).clamp(1, cores.min(MAX_THREADS))
+}
+
 /// The sections as they are stored: where the body begins, then each heading, one a line.
 fn write_sections(sections: &[Heading], body: usize) -> String {
     let headings = sections.iter().map(|heading| (heading.start + body, heading.anchor.as_str()));
@@ -213,10 +310,7 @@ fn write_sections(sections: &[Heading], body: usize) -> String {
         .chain(headings)
         .map(|(start, anchor)| format!("{start} {anchor}"))
         .collect();
-    lines.join(
-        "
-",
-    )
+    lines.join("\n")
 }
 
 fn read_sections(text: &str) -> Vec<(usize, String)> {

@@ -7,7 +7,7 @@ use rutter_base::text::one_line;
 use serde::Serialize;
 
 use super::screen::{Screen, Style};
-use super::{FINE, FOUND_ERRORS, MISUSED, Serving, Surroundings};
+use super::{FINE, FOUND_ERRORS, MISUSED, Serving, Surroundings, wait};
 use crate::module::ModuleId;
 use crate::setup::{Because, Origin, Setup};
 
@@ -32,6 +32,9 @@ struct Diagnosis {
     /// The configuration file's name
     configuration: Option<String>,
     profile: Option<&'static str>,
+    /// The recipe of the session that a server here would run in
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recipe: Option<String>,
     content: Vec<Origin>,
     modules: Vec<Served>,
     tools: usize,
@@ -75,7 +78,10 @@ fn examine(setup: &Setup, surroundings: &Surroundings) -> (Diagnosis, u8) {
     let modules =
         app.modules().iter().map(|module| Served { module: module.id(), serves: module.summary() });
     let content = app.problems().into_iter().map(|(_, problem)| problem);
-    let problems: Vec<Problem> = setup.problems.iter().cloned().chain(content).collect();
+    let view = wait(async { Ok(app.view().await) }).unwrap_or_default();
+    let closed = view.closed.map(|report| Problem::error("session", report.to_string()));
+    let problems: Vec<Problem> =
+        setup.problems.iter().cloned().chain(content).chain(closed).collect();
     let errors = problems.iter().any(|problem| problem.severity == Severity::Error);
     let mut advice = Vec::new();
     if !problems.is_empty() {
@@ -98,7 +104,8 @@ fn examine(setup: &Setup, surroundings: &Surroundings) -> (Diagnosis, u8) {
         profile: setup.profile.map(super::Profile::as_str),
         content: setup.origins.clone(),
         modules: modules.collect(),
-        tools: app.tools(app.scope()).count(),
+        recipe: view.context.and_then(|context| context.recipe.clone()),
+        tools: app.tools(&view.scope).count(),
         problems,
         advice,
         failure: None,
@@ -128,6 +135,9 @@ fn print(diagnosis: &Diagnosis, screen: &mut Screen) {
             "profile        {}",
             diagnosis.profile.unwrap_or("none; everything is shown")
         ));
+        if let Some(recipe) = &diagnosis.recipe {
+            screen.line(&format!("recipe         {}", one_line(recipe)));
+        }
         screen.line(&format!("tools          {}", diagnosis.tools));
         screen.line(&format!("\n{}", screen.styled(Style::Heading, "served from")));
         for Origin { kind, place, because } in &diagnosis.content {

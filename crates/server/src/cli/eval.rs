@@ -10,6 +10,7 @@ use rutter_base::text;
 use rutter_base::yaml;
 use serde::{Deserialize, Serialize};
 
+use super::indexing::index_everything;
 use super::screen::{Screen, Style};
 use super::{FINE, FOUND_ERRORS, Serving, Surroundings};
 
@@ -85,7 +86,7 @@ impl Eval {
         let questions = self.read(surroundings)?;
         let setup = self.serving.setup(surroundings)?;
         let library = setup.app.library()?;
-        library.index_everything()?;
+        index_everything(library)?;
         let boosts = setup.app.search_settings().boosts;
         let mut results = Vec::new();
         for Question { query, expect, source } in questions {

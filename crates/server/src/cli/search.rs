@@ -4,6 +4,7 @@ use clap::Args;
 use rutter_base::failure::Report;
 use serde::Serialize;
 
+use super::indexing::index_everything;
 use super::screen::{Screen, Style};
 use super::{FINE, Serving, Surroundings};
 
@@ -46,7 +47,7 @@ impl Search {
         let settings = setup.app.search_settings();
         let library = setup.app.library()?;
         // A person waits for the whole answer; an agent would be told that more is to come.
-        library.index_everything()?;
+        index_everything(library)?;
         let answer = library.search(
             &self.query.join(" "),
             self.source.as_deref(),

@@ -1,6 +1,7 @@
 //! The files of prepared sessions: for each a context, and a configuration for its client.
 
 use std::io::ErrorKind;
+use std::path::Path;
 
 use rutter_base::failure::{Kind, Report};
 use rutter_base::root::{Created, RelativePath, Root};
@@ -37,7 +38,7 @@ pub fn is_name(name: &str) -> bool {
     (1..=200).contains(&name.len())
         && name.chars().all(fine)
         && !name.starts_with('.')
-        && !name.ends_with(".mcp")
+        && Path::new(name).extension().is_none_or(|end| !end.eq_ignore_ascii_case("mcp"))
 }
 
 impl<'a> Files<'a> {

@@ -1,6 +1,7 @@
 //! The `search` tool.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use rutter_base::failure::{Kind, Report};
 use rutter_base::text;
@@ -75,12 +76,16 @@ impl Tool for Search {
         };
         let Self { query, source, .. } = self;
         let (asked, wanted) = (query.clone(), source.clone());
-        let answer = call
-            .app
-            .with_library(move |library| {
+        let search = || {
+            let (query, source) = (query.clone(), source.clone());
+            call.app.with_library(move |library| {
                 library.search(&query, source.as_deref(), limit, settings.boosts)
             })
-            .await??;
+        };
+        let mut answer = search().await??;
+        if answer.partial && await_index(&call).await? {
+            answer = search().await??;
+        }
         let text = summary(&asked, wanted.as_deref(), &answer);
         let results = answer.hits.into_iter().map(|hit| Document {
             uri: hit
@@ -96,6 +101,27 @@ impl Tool for Search {
             value: Found { results: results.collect(), indexing: answer.partial },
         })
     }
+}
+
+/// How long a caller who asked for progress is kept waiting for a whole answer.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How often such a caller is told.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// Tells a caller who asked for it how far the indexing is, for a moment. Says whether it ended.
+async fn await_index(call: &Call) -> Result<bool, Report> {
+    let library = call.app.library()?;
+    if !call.wants_progress() {
+        return Ok(false);
+    }
+    let begun = tokio::time::Instant::now();
+    while begun.elapsed() < PATIENCE {
+        let Some(indexing) = library.indexing() else { return Ok(true) };
+        #[expect(clippy::cast_precision_loss, reason = "progress needs no more")]
+        call.progress(indexing.done as f64, indexing.total as f64, "indexing documents").await;
+        tokio::time::sleep(EVERY).await;
+    }
+    Ok(false)
 }
 
 /// The results as a reader without structured data sees them.

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-fn rutter(folder: &Path, arguments: &[&str]) -> Command {
+pub(crate) fn rutter(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rutter"));
     command
         .args(arguments)
@@ -18,11 +18,11 @@ fn rutter(folder: &Path, arguments: &[&str]) -> Command {
 }
 
 #[track_caller]
-fn run(folder: &Path, arguments: &[&str]) -> Output {
+pub(crate) fn run(folder: &Path, arguments: &[&str]) -> Output {
     rutter(folder, arguments).output().unwrap()
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
@@ -63,56 +63,6 @@ fn what_is_misspelt_is_suggested() {
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stderr).contains(hint), "{}", text(&output.stderr));
     }
-}
-
-#[test]
-fn init_writes_a_project_that_is_served_and_touches_nothing_that_exists() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = folder.path();
-    std::fs::write(at.join(".mcp.json"), r#"{"mcpServers": {"other": {"command": "x"}}, "z": 1}"#)
-        .unwrap();
-    std::fs::create_dir_all(at.join("rutter/process")).unwrap();
-    std::fs::write(at.join("rutter/process/process.yaml"), "version: 1\nstages: []\n").unwrap();
-    let output = run(at, &["init", "--json"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let done: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let what = |file: &str| {
-        let of = |entry: &&Value| entry["file"] == file;
-        done.as_array()
-            .unwrap()
-            .iter()
-            .find(of)
-            .map(|entry| entry["what"].clone())
-            .unwrap_or_default()
-    };
-    assert_eq!(what("rutter/process/process.yaml"), "kept");
-    assert_eq!(what("rutter.yaml"), "written");
-    assert_eq!(what(".mcp.json"), "extended");
-    let clients: Value =
-        serde_json::from_slice(&std::fs::read(at.join(".mcp.json")).unwrap()).unwrap();
-    assert_eq!(clients["mcpServers"]["other"], json!({"command": "x"}));
-    assert_eq!(clients["mcpServers"]["rutter"]["args"], json!(["serve"]));
-
-    let before = std::fs::read(at.join(".mcp.json")).unwrap();
-    assert!(
-        text(&run(at, &["init"]).stdout).lines().filter(|line| line.starts_with("written")).count()
-            == 0
-    );
-    assert_eq!(std::fs::read(at.join(".mcp.json")).unwrap(), before);
-
-    let doctor: Value = serde_json::from_slice(&run(at, &["doctor", "--json"]).stdout).unwrap();
-    assert_eq!(doctor["configuration"], "rutter.yaml");
-    assert_eq!(doctor["problems"], json!([]));
-}
-
-#[test]
-fn init_leaves_a_client_file_that_it_does_not_understand_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join(".mcp.json"), "// mine\n").unwrap();
-    let output = run(folder.path(), &["init"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("was left alone"), "{}", text(&output.stderr));
-    assert_eq!(std::fs::read(folder.path().join(".mcp.json")).unwrap(), b"// mine\n");
 }
 
 #[test]

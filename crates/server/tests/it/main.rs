@@ -13,6 +13,7 @@ mod changes;
 mod definitions;
 mod errors;
 mod hostile;
+mod init;
 mod pack;
 mod prompts;
 mod protocol;
@@ -25,6 +26,7 @@ mod selftest;
 mod server;
 mod session_files;
 mod sessions;
+mod skills;
 
 /// A file of tests that nobody names here would never run.
 #[test]

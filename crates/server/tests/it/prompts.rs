@@ -233,7 +233,8 @@ async fn a_readme_beside_docs_is_served_with_them() {
     let list = client.result("resources/list", json!({})).await;
     let uris: Vec<_> =
         list["resources"].as_array().unwrap().iter().map(|r| r["uri"].as_str().unwrap()).collect();
-    assert_eq!(uris, ["acdc://docs/README", "acdc://project/README"]);
+    let skill = "skill://rutter-workflow/SKILL.md";
+    assert_eq!(uris, ["acdc://docs/README", "acdc://project/README", skill]);
     client.folder.write("README.md", "# Theirs\n");
     client.notification("notifications/resources/list_changed").await;
     let read = client.result("resources/read", json!({"uri": "acdc://project/README.md"})).await;

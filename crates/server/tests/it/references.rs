@@ -114,6 +114,7 @@ fn rows(prefix: &str, schema: &Value, made: &mut String) {
         .unwrap();
         rows(&format!("{path}."), value, made);
         rows(&format!("{path}[]."), &value["items"], made);
+        rows(&format!("{path}.<name>."), &value["additionalProperties"], made);
     }
 }
 
@@ -121,12 +122,24 @@ fn rows(prefix: &str, schema: &Value, made: &mut String) {
 fn command_line() {
     let folder = tempfile::tempdir().unwrap();
     let mut made = String::from("# Command line\n\nThe program's own help, as it prints it.\n");
-    for verb in ["", "serve", "init", "search", "eval", "check", "tools", "doctor", "completions"] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_rutter"));
-        if !verb.is_empty() {
-            command.arg(verb);
-        }
-        let output = command
+    for verb in [
+        "",
+        "serve",
+        "init",
+        "search",
+        "eval",
+        "check",
+        "tools",
+        "session",
+        "session prepare",
+        "session launch",
+        "session list",
+        "session end",
+        "doctor",
+        "completions",
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_rutter"))
+            .args(verb.split_whitespace())
             .arg("--help")
             .env("COLUMNS", "100")
             .current_dir(folder.path())

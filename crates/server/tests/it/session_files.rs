@@ -6,7 +6,8 @@ use std::process::{Command, Output, Stdio};
 
 use rutter_base::root::Root;
 use rutter_board::{
-    Actor, Board, DisciplinePatch, NewFeature, NewTask, Options, ToolOverrides, ToolServer,
+    Actor, Board, DisciplinePatch, NewFeature, NewTask, Options, PageRequest, ToolOverrides,
+    ToolServer,
 };
 use serde_json::{Value, json};
 
@@ -83,13 +84,13 @@ fn init_makes_a_board_and_keeps_what_is_there() {
         let mut all = made.as_array().unwrap().iter();
         all.find(|done| done["file"] == file).map(|done| done["what"].clone())
     };
-    assert_eq!(named(".ralph/db/ralph.db"), Some(json!("written")));
-    assert_eq!(named(".ralph/learnings.txt"), Some(json!("written")));
+    assert_eq!(named(".ralph/db/ralph.db"), Some(json!("created")));
+    assert_eq!(named(".ralph/learnings.txt"), Some(json!("created")));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let board = Board::new(&Root::open(&folder.path().join(".ralph")).unwrap(), Options::default());
     let title = || runtime.block_on(board.project()).unwrap().title;
     let disciplines = || {
-        let listed = runtime.block_on(board.list_disciplines(Default::default())).unwrap();
+        let listed = runtime.block_on(board.list_disciplines(PageRequest::default())).unwrap();
         listed.entries.into_iter().map(|entry| entry.name.to_string()).collect::<Vec<_>>()
     };
     assert_eq!((title().as_str(), disciplines()), ("Shop", vec!["data".into(), "security".into()]));
@@ -349,6 +350,16 @@ fn tools_shows_what_a_recipe_costs() {
     assert_eq!(count(&frontend), 8);
     let wrong = refused(folder.path(), &["tools", "--recipe", "nope"]);
     assert!(wrong.contains("there is no recipe `nope`"), "{wrong}");
+    let doctor = |arguments: &[&str]| -> Value {
+        let output = rutter(folder.path(), &[&["doctor", "--json"], arguments].concat());
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    std::fs::write(folder.path().join("c.json"), r#"{"recipe": "discuss"}"#).unwrap();
+    let diagnosis = doctor(&["--context", "c.json"]);
+    assert_eq!((&diagnosis["recipe"], &diagnosis["tools"]), (&json!("discuss"), &json!(4)));
+    let diagnosis = doctor(&["--context", "nope.json"]);
+    assert_eq!(diagnosis["tools"], 0);
+    assert!(diagnosis["problems"].to_string().contains("`nope.json` is missing"), "{diagnosis}");
     let wrong = refused(folder.path(), &["tools", "--context", "nope.json"]);
     assert!(wrong.contains("the context file `nope.json` is missing"), "{wrong}");
 }

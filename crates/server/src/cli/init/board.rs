@@ -2,20 +2,24 @@
 
 use clap::{Args, ValueEnum};
 use rutter_base::failure::{Kind, Report};
-use rutter_base::root::{Created, RelativePath, Root};
+use rutter_base::root::{RelativePath, Root};
 use rutter_base::text::{listed, one_line};
 use rutter_board::disciplines::Predefined;
 use rutter_board::{Actor, Board, BoardError, Options};
 
-use super::super::wait;
+use super::plan::{Edit, Plan, What};
 
 /// Where the board is.
 const FOLDER: &str = ".ralph";
 const DATABASE: &str = "db/ralph.db";
-const STATE_FILES: [&str; 2] = ["learnings.txt", "progress.txt"];
 
-/// What belongs to one machine: prepared sessions, and what the database keeps beside itself.
-const IGNORED: &str = "mcp/\ndb/*-wal\ndb/*-shm\ndb/*.bak\n";
+/// The files beside the database. What belongs to one machine is not for version control:
+/// prepared sessions, and what the database keeps beside itself.
+const FILES: [(&str, &str); 3] = [
+    (".gitignore", "mcp/\ndb/*-wal\ndb/*-shm\ndb/*.bak\n"),
+    ("learnings.txt", ""),
+    ("progress.txt", ""),
+];
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct WithBoard {
@@ -39,75 +43,39 @@ enum Part {
 /// The disciplines of a board that was asked for without naming any.
 const USUAL: [&str; 4] = ["frontend", "backend", "testing", "docs"];
 
+/// A board that is going to be made.
+pub(super) struct Making {
+    /// Whether there is none yet: one that is there keeps what it has, and gets only what was
+    /// asked for by name.
+    new: bool,
+    title: Option<String>,
+    disciplines: Vec<&'static Predefined>,
+}
+
 impl WithBoard {
-    /// Makes the board, if it was asked for: the files, and whether each was made or was there.
-    pub(super) fn run(&self, project: &Root) -> Result<Vec<(String, Created)>, Report> {
+    /// Plans the board, if it was asked for. What is wrong with the question is found here.
+    pub(super) fn plan(&self, plan: &mut Plan) -> Result<Option<Making>, Report> {
         if self.with.is_empty() {
             if self.title.is_some() || self.disciplines.is_some() {
-                return Err(Report::new(
-                    Kind::Invalid,
-                    "--title and --disciplines are for a board",
-                )
-                .hint("add `--with board`"));
+                let what = "--title and --disciplines are for a board";
+                return Err(Report::new(Kind::Invalid, what).hint("add `--with board`"));
             }
-            return Ok(Vec::new());
+            return Ok(None);
         }
-        // Everything that can be wrong with the question is found before anything is made.
-        let disciplines = self.disciplines()?;
-        let mut done = vec![create(project, ".gitignore", IGNORED)?];
-        for file in STATE_FILES {
-            done.push(create(project, file, "")?);
+        let mut disciplines = self.disciplines()?;
+        for (file, text) in FILES {
+            let made = |found: Option<&str>| {
+                Ok(found.map_or_else(|| Edit::To(text.to_owned()), |_| Edit::Nothing))
+            };
+            plan.edit(&format!("{FOLDER}/{file}"), made)?;
         }
-        let folder = RelativePath::new(FOLDER).ok().and_then(|path| project.folder(&path));
-        let Some(folder) = folder else {
-            return Err(Report::new(Kind::Invalid, format!("`{FOLDER}` cannot be opened"))
-                .hint("see that it is a folder, and no link that leads out of the project"));
-        };
-        let database = RelativePath::new(DATABASE)
-            .map_err(|error| Report::new(Kind::Internal, error.to_string()))?;
-        let made = match folder.stamp(&database) {
-            Ok(_) => Created::Kept,
-            Err(_) => Created::New,
-        };
-        wait(self.fill(&folder, project, made, &disciplines))?;
-        done.push((format!("{FOLDER}/{DATABASE}"), made));
-        Ok(done)
-    }
-
-    /// Names the project and creates the disciplines that are not there. A board that was there
-    /// keeps what it has, and gets only what was asked for by name.
-    async fn fill(
-        &self,
-        folder: &Root,
-        project: &Root,
-        made: Created,
-        disciplines: &[&Predefined],
-    ) -> Result<(), Report> {
-        let board = Board::new(folder, Options::default());
-        let actor = Actor::of("init");
-        let new = made == Created::New;
-        let name = || {
-            let path = project.path().and_then(|path| path.canonicalize().ok());
-            let name = path.as_deref().and_then(|path| path.file_name()?.to_str());
-            one_line(name.unwrap_or("project"))
-        };
-        let title = self.title.clone().or_else(|| new.then(name));
-        if title.is_some() {
-            board.set_project(&actor, title, None).await?;
-        }
+        let database = format!("{FOLDER}/{DATABASE}");
+        let new = !plan.has(&database);
+        plan.tell(&database, if new { What::Created } else { What::Unchanged })?;
         if !new && self.disciplines.is_none() {
-            return Ok(());
+            disciplines.clear();
         }
-        for predefined in disciplines {
-            match board.discipline(&predefined.name).await {
-                Ok(_) => {}
-                Err(BoardError::Missing { .. }) => {
-                    board.create_discipline(&actor, predefined.to_new()).await?;
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(())
+        Ok(Some(Making { new, title: self.title.clone(), disciplines }))
     }
 
     fn disciplines(&self) -> Result<Vec<&'static Predefined>, Report> {
@@ -135,11 +103,36 @@ impl WithBoard {
     }
 }
 
-fn create(project: &Root, file: &str, text: &str) -> Result<(String, Created), Report> {
-    let file = format!("{FOLDER}/{file}");
-    let path = RelativePath::new(file.as_str())
-        .map_err(|error| Report::new(Kind::Internal, error.to_string()))?;
-    let created = project.create(&path, text.as_bytes());
-    let created = created.map_err(|error| super::cannot_write(&file, &error))?;
-    Ok((file, created))
+impl Making {
+    /// Makes the database, names the project and creates the disciplines that are not there.
+    pub(super) async fn make(self, project: &Root) -> Result<(), Report> {
+        let folder = RelativePath::new(FOLDER).ok().and_then(|path| project.folder(&path));
+        let Some(folder) = folder else {
+            return Err(Report::new(Kind::Invalid, format!("`{FOLDER}` cannot be opened"))
+                .hint("see that it is a folder, and no link that leads out of the project"));
+        };
+        let board = Board::new(&folder, Options::default());
+        let actor = Actor::of("init");
+        let title = self.title.or_else(|| self.new.then(|| name_of(project)));
+        if title.is_some() {
+            board.set_project(&actor, title, None).await?;
+        }
+        for predefined in self.disciplines {
+            match board.discipline(&predefined.name).await {
+                Ok(_) => {}
+                Err(BoardError::Missing { .. }) => {
+                    board.create_discipline(&actor, predefined.to_new()).await?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name of the project's folder.
+fn name_of(project: &Root) -> String {
+    let path = project.path().and_then(|path| path.canonicalize().ok());
+    let name = path.as_deref().and_then(|path| path.file_name()?.to_str());
+    one_line(name.unwrap_or("project"))
 }
