@@ -2,10 +2,7 @@
 //!
 //! The floor is `SQLite` itself: one durable insert a transaction, from Python's standard library,
 //! on the same disk in the same run. This side speaks JSON-RPC in plain lines.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a bench makes its own folders and rewrites its own page; it serves nobody"
-)]
+#![expect(clippy::disallowed_methods, reason = "a bench makes its own folders; it serves nobody")]
 
 #[expect(dead_code, reason = "the other bench uses the rest")]
 mod machine;
@@ -24,9 +21,6 @@ use clap::Parser;
 use serde_json::{Value, json};
 use session::{Program, Session, Wire};
 use tempfile::TempDir;
-
-const BEGIN: &str = "<!-- board figures: begin (written by scripts/bench-board --write) -->";
-const END: &str = "<!-- board figures: end -->";
 
 /// How many tasks one process creates.
 const CREATIONS: usize = 1_000;
@@ -70,9 +64,6 @@ struct Arguments {
     /// The product's binary
     #[arg(long)]
     rutter: PathBuf,
-    /// A page whose figures are replaced
-    #[arg(long, value_name = "PAGE")]
-    write: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -97,12 +88,6 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     work_together(&program, &mut figures)?;
     list(&program, &mut figures)?;
     writeln!(io::stdout(), "{figures}")?;
-    if let Some(page) = &arguments.write {
-        let text = std::fs::read_to_string(page)?;
-        let (before, rest) = text.split_once(BEGIN).ok_or("the page has no place for figures")?;
-        let (_, after) = rest.split_once(END).ok_or("the page has no place for figures")?;
-        std::fs::write(page, format!("{before}{BEGIN}\n\n{figures}\n\n{END}{after}"))?;
-    }
     Ok(())
 }
 

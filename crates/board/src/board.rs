@@ -1,5 +1,6 @@
 //! The board: what can be asked of it.
 
+mod adopt;
 mod exchange;
 mod follow;
 
@@ -11,9 +12,9 @@ use crate::error::BoardError;
 use crate::journal::{self, LogFilter};
 use crate::model::{
     Actor, Change, Comment, CommentId, Discipline, DisciplineEntry, DisciplinePatch, Enrichment,
-    Entity, Feature, FeatureEntry, FeaturePatch, Learning, NewComment, NewDiscipline, NewFeature,
-    NewLearning, NewTask, Page, PageRequest, Progress, Project, Ready, Status, Task, TaskEntry,
-    TaskFilter, TaskId, TaskPatch,
+    Entity, Feature, FeatureEntry, FeaturePatch, Learning, LinkedTask, NewComment, NewDiscipline,
+    NewFeature, NewLearning, NewTask, Page, PageRequest, Progress, Project, Ready, Status, Task,
+    TaskEntry, TaskFilter, TaskId, TaskPatch,
 };
 use crate::rules::{
     claims, comments, disciplines, features, learnings, lists, project, tasks, undo,
@@ -21,6 +22,7 @@ use crate::rules::{
 use crate::store::{Integrity, Options, Store};
 
 pub use crate::rules::claims::Claim;
+pub use adopt::{Adopted, Adoption, Foreign, Remark};
 pub use exchange::Imported;
 pub use follow::{Follower, Happened, Touched};
 
@@ -78,6 +80,11 @@ impl Board {
             .await
     }
 
+    /// Every task with what it depends on, in order of id.
+    pub async fn linked_tasks(&self) -> Done<Vec<LinkedTask>> {
+        self.store.read(|read| Box::pin(lists::linked(read))).await
+    }
+
     /// A task with its comments.
     pub async fn task(&self, id: TaskId) -> Done<Task> {
         self.store.read(|read| Box::pin(tasks::get(read, id))).await
@@ -91,7 +98,12 @@ impl Board {
 
     /// Creates a task.
     pub async fn create_task(&self, actor: &Actor, new: NewTask) -> Done<Task> {
-        self.store.write(actor, |write| Box::pin(tasks::create(write, new))).await
+        let ground = tasks::ground(&new);
+        self.store
+            .write_upon(actor, ground, |write, row| {
+                Box::pin(async move { tasks::create(write, &row, new).await })
+            })
+            .await
     }
 
     /// Changes fields of a task.

@@ -8,14 +8,14 @@ use sqlx::{AnyConnection, Row as _};
 use crate::board::Touched;
 use crate::error::BoardError;
 use crate::model::{Action, Actor, Change, Entity};
-use crate::store::Write;
+use crate::store::{Statement, Write};
 
 impl Write {
     /// Records that something came to be.
     pub(crate) fn created(
         &mut self,
         entity: Entity,
-        record: impl ToString,
+        record: &(impl ToString + ?Sized),
         after: &impl Serialize,
     ) {
         let after = serde_json::to_string(after).ok();
@@ -26,7 +26,7 @@ impl Write {
     pub(crate) fn deleted(
         &mut self,
         entity: Entity,
-        record: impl ToString,
+        record: &(impl ToString + ?Sized),
         before: &impl Serialize,
     ) {
         let before = serde_json::to_string(before).ok();
@@ -37,7 +37,7 @@ impl Write {
     pub(crate) fn updated<T: Serialize>(
         &mut self,
         entity: Entity,
-        record: impl ToString,
+        record: &(impl ToString + ?Sized),
         before: &T,
         after: &T,
     ) {
@@ -49,7 +49,7 @@ impl Write {
     fn journal(
         &mut self,
         entity: Entity,
-        record: impl ToString,
+        record: &(impl ToString + ?Sized),
         action: Action,
         (before, after): (Option<String>, Option<String>),
     ) {
@@ -93,48 +93,48 @@ pub(crate) struct Row {
     pub(crate) after: Option<String>,
 }
 
-const INSERT: &str = "insert into journal (at, session, recipe, discipline, tool, entity, record, action, before, after) \
+const INSERT: &str = "insert into journal \
+     (at, session, recipe, discipline, tool, entity, record, action, before, after) \
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-/// `SQLite` takes both at once: every statement of its own wakes a thread, twice.
-const INSERT_AND_COMMIT: &str = "insert into journal (at, session, recipe, discipline, tool, entity, record, action, before, after) \
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10); commit";
 
-/// Writes the rows of a transaction and ends it.
-pub(crate) async fn commit(
-    connection: &mut AnyConnection,
-    now: &str,
-    actor: &Actor,
-    mut rows: Vec<Row>,
-) -> Result<(), BoardError> {
-    let Some(last) = rows.pop() else {
-        return crate::store::execute(connection, "commit").await;
-    };
-    for row in &rows {
-        insert(connection, INSERT, now, actor, row).await?;
+impl Row {
+    fn statement(self, now: &str, actor: &Actor) -> Statement {
+        let values = vec![
+            now.into(),
+            (&actor.session).into(),
+            (&actor.recipe).into(),
+            (&actor.discipline).into(),
+            actor.tool.as_str().into(),
+            self.entity.as_str().into(),
+            self.record.into(),
+            self.action.as_str().into(),
+            (&self.before).into(),
+            (&self.after).into(),
+        ];
+        Statement::new(INSERT, values)
     }
-    insert(connection, INSERT_AND_COMMIT, now, actor, &last).await
 }
 
-async fn insert(
+/// Writes what is left to write and the rows of a transaction, and ends it.
+pub(crate) async fn commit(write: &mut Write, actor: &Actor) -> Result<(), BoardError> {
+    let rows = std::mem::take(&mut write.rows);
+    end(&mut write.connection, write.closing.take(), &write.now, actor, rows).await
+}
+
+/// The same without a [`Write`].
+pub(crate) async fn end(
     connection: &mut AnyConnection,
-    statement: &'static str,
+    closing: Option<Statement>,
     now: &str,
     actor: &Actor,
-    row: &Row,
+    rows: Vec<Row>,
 ) -> Result<(), BoardError> {
-    sqlx::query(statement)
-        .bind(now)
-        .bind(&actor.session)
-        .bind(&actor.recipe)
-        .bind(&actor.discipline)
-        .bind(&actor.tool)
-        .bind(row.entity.as_str())
-        .bind(&row.record)
-        .bind(row.action.as_str())
-        .bind(&row.before)
-        .bind(&row.after)
-        .execute(connection)
-        .await?;
+    let rows = rows.into_iter().map(|row| row.statement(now, actor));
+    let commit = Statement::new("commit", Vec::new());
+    let all = closing.into_iter().chain(rows).chain([commit]).reduce(Statement::then);
+    if let Some(all) = all {
+        all.query().execute(connection).await?;
+    }
     Ok(())
 }
 

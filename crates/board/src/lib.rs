@@ -18,7 +18,9 @@ mod rules;
 mod state_files;
 mod store;
 
-pub use board::{Board, Claim, Follower, Happened, Imported, Touched};
+pub use board::{
+    Adopted, Adoption, Board, Claim, Follower, Foreign, Happened, Imported, Remark, Touched,
+};
 pub use error::BoardError;
 pub use journal::LogFilter;
 pub use model::*;

@@ -15,8 +15,8 @@ pub use feature::{
     NewFeature, NewLearning,
 };
 pub use task::{
-    Comment, CommentId, Enrichment, NewComment, NewTask, Priority, Ready, Status, Task, TaskEntry,
-    TaskFilter, TaskId, TaskPatch,
+    Comment, CommentId, Enrichment, LinkedTask, NewComment, NewTask, Priority, Ready, Status, Task,
+    TaskEntry, TaskFilter, TaskId, TaskPatch,
 };
 
 use schemars::JsonSchema;

@@ -9,6 +9,7 @@
 
 mod maintain;
 mod migrate;
+mod statement;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
@@ -16,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{SecondsFormat, Utc};
 use rutter_base::root::{ReadError, RelativePath, Root};
-use sqlx::any::AnyConnectOptions;
+use sqlx::any::{AnyConnectOptions, AnyRow};
 use sqlx::{AnyConnection, ConnectOptions, Connection as _};
 use tokio::sync::Semaphore;
 
@@ -25,6 +26,7 @@ use crate::journal;
 use crate::model::Actor;
 
 pub use maintain::Integrity;
+pub(crate) use statement::{Statement, Value};
 
 /// Where the database is, below the board's folder.
 pub(crate) const FILE: &str = "db/ralph.db";
@@ -74,6 +76,8 @@ pub(crate) struct Store {
 pub(crate) struct Write {
     pub(crate) connection: AnyConnection,
     pub(crate) now: String,
+    /// What is said to the engine together with the end of the transaction.
+    pub(crate) closing: Option<Statement>,
     /// What the journal is to say of it.
     pub(crate) rows: Vec<journal::Row>,
 }
@@ -114,6 +118,17 @@ impl Store {
         actor: &Actor,
         work: impl for<'w> FnOnce(&'w mut Write) -> Work<'w, T>,
     ) -> Result<T, BoardError> {
+        let nothing = Statement::new("select 1", Vec::new());
+        self.write_upon(actor, nothing, |write, _| work(write)).await
+    }
+
+    /// The same upon the one row that `first` finds, which is asked for with the beginning.
+    pub(crate) async fn write_upon<T>(
+        &self,
+        actor: &Actor,
+        first: Statement,
+        work: impl for<'w> FnOnce(&'w mut Write, AnyRow) -> Work<'w, T>,
+    ) -> Result<T, BoardError> {
         if self.options.read_only {
             return Err(BoardError::refused("the board is read only", ""));
         }
@@ -128,15 +143,12 @@ impl Store {
                 opened
             }
         };
-        self.execute_patiently(&mut opened.connection, "begin immediate").await?;
+        let begin = Statement::new("begin immediate", Vec::new()).then(first);
+        let row = self.patiently(&mut opened.connection, &begin).await?;
         let Opened { connection, file } = opened;
-        let mut write = Write { connection, now: now(), rows: Vec::new() };
-        let outcome = match work(&mut write).await {
-            Ok(value) => {
-                let rows = std::mem::take(&mut write.rows);
-                let committed = journal::commit(&mut write.connection, &write.now, actor, rows);
-                committed.await.map(|()| value)
-            }
+        let mut write = Write { connection, now: now(), closing: None, rows: Vec::new() };
+        let outcome = match work(&mut write, row).await {
+            Ok(value) => journal::commit(&mut write, actor).await.map(|()| value),
             Err(error) => Err(error),
         };
         // A connection that cannot even go back is dropped, which goes back as well.
@@ -237,11 +249,25 @@ impl Store {
         connection: &mut AnyConnection,
         statement: &'static str,
     ) -> Result<(), BoardError> {
+        let next = Statement::new("select 1", Vec::new());
+        let statement = Statement::new(statement, Vec::new()).then(next);
+        self.patiently(connection, &statement).await.map(drop)
+    }
+
+    /// The last row of a statement, again and again while another process holds the lock.
+    async fn patiently(
+        &self,
+        connection: &mut AnyConnection,
+        statement: &Statement,
+    ) -> Result<AnyRow, BoardError> {
         let began = Instant::now();
         let mut pause = Duration::from_millis(1);
         loop {
-            match sqlx::raw_sql(statement).execute(&mut *connection).await {
-                Ok(_) => return Ok(()),
+            // Asked for one row, the driver gives up at a statement that has none.
+            match statement.clone().query().fetch_all(&mut *connection).await {
+                Ok(mut rows) => {
+                    return rows.pop().ok_or(BoardError::Database(sqlx::Error::RowNotFound));
+                }
                 Err(error) if is_busy(&error) && began.elapsed() < self.options.patience => {
                     tokio::time::sleep(jittered(pause)).await;
                     pause = (pause * 2).min(LONGEST_PAUSE);

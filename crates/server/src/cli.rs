@@ -1,5 +1,6 @@
 //! The command line: one file a verb.
 
+mod board;
 mod check;
 mod completions;
 mod doctor;
@@ -11,6 +12,7 @@ mod reload;
 mod scaffold;
 mod screen;
 mod search;
+mod selftest;
 mod serve;
 mod session;
 mod state;
@@ -39,6 +41,7 @@ use screen::Screen;
   rutter serve --transport http       serve it to many clients over HTTP
   claude mcp add rutter -- rutter serve
   rutter init                         make this folder a project of your own
+  rutter board next                   what can be worked on now
   rutter tools --profile acm          what an agent would see, and what it costs
   rutter doctor                       what is served, what is wrong, how to mend it")]
 struct Cli {
@@ -72,8 +75,12 @@ enum Verb {
     Check(check::Check),
     /// Show the tools that a session would see, and what they cost
     Tools(tools::Tools),
+    /// See and change the board: tasks, their graph, who changed what, backups
+    Board(board::Board),
     /// Prepare, start, list and end the sessions of agents
     Session(session::Session),
+    /// Prove that this disk loses nothing of a board when many write and some are killed
+    Selftest(selftest::Selftest),
     /// Say what is served, what is wrong and how to mend it
     Doctor(doctor::Doctor),
     /// Print the completion script of a shell
@@ -205,6 +212,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             Verb::Scaffold(verb) => verb.run(&surroundings, &mut Screen::stdout()),
             Verb::Check(verb) => verb.run(&surroundings, &mut Screen::stdout()),
             Verb::Tools(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Board(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Selftest(verb) => verb.run(&surroundings, &mut Screen::stdout()),
             Verb::Session(verb) => verb.run(&surroundings, &mut Screen::stdout()),
             Verb::Doctor(verb) => Ok(verb.run(&surroundings, &mut Screen::stdout())),
             Verb::Completions(verb) => Ok(verb.run(&mut Cli::command(), &mut Screen::stdout())),

@@ -7,6 +7,7 @@ pub mod cli;
 pub mod config;
 #[cfg(feature = "conformance")]
 mod conformance;
+pub mod draw;
 pub mod logging;
 pub mod mcp;
 pub mod metrics;

@@ -220,3 +220,29 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests write the file that is read")]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_file_that_is_being_written_takes_nothing_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("context.json");
+        let context = r#"{"recipe": "discuss"}"#;
+        std::fs::write(&path, context).unwrap();
+        let file = ContextFile::named(folder.path(), "context.json".as_ref()).unwrap();
+        let session = Session::new(file, Arc::default(), None, Arc::default());
+        let (before, _) = session.look().await;
+        // Half of it is there at the first look, and the rest at the next.
+        std::fs::write(&path, "{").unwrap();
+        let written = async { std::fs::write(&path, context).unwrap() };
+        let ((view, shrunk), ()) = tokio::join!(session.look(), written);
+        assert!(!shrunk && view.closed.is_none());
+        assert_eq!(view.scope, before.scope);
+        std::fs::write(&path, "{").unwrap();
+        let (view, shrunk) = session.look().await;
+        assert!(shrunk && view.closed.is_some());
+    }
+}

@@ -130,16 +130,19 @@ impl Setup {
             scope = scope.and(&Scope::of(Rule::ReadOnly));
         }
         let scope = Arc::new(scope);
+        let writes = !read_only && profile.is_none_or(Profile::writes);
         let board = draft.board(&config)?;
         let file = context_file(request, environment, folder, board.as_ref(), profile)?;
         let store = board.as_ref().map(|root| {
-            Arc::new(Board::new(root, rutter_board::Options { read_only, ..Default::default() }))
+            Arc::new(Board::new(
+                root,
+                rutter_board::Options { read_only: !writes, ..Default::default() },
+            ))
         });
         let session = file.map(|file| {
             Arc::new(Session::new(file, Arc::clone(&recipes), store.clone(), Arc::clone(&scope)))
         });
         let limits = limits(&config, &draft.file)?;
-        let writes = !read_only && profile.is_none_or(Profile::writes);
         let mut library = Library::new(draft.sources(config.content.as_deref(), profile)?);
         if let Some(cache) = search::cache(environment).filter(|_| writes) {
             library = library.keeping_index(cache);
@@ -178,17 +181,18 @@ impl Setup {
     }
 }
 
-/// The tools that the configuration names and that are not there.
+/// What the configuration says of tools and arguments that are not there.
 fn named_in_vain(app: &App, recipes: &Recipes, file: &str) -> Vec<Problem> {
-    let described = app.described_in_vain().into_iter().map(|tool| ("`tools` describes", tool));
+    let no_tool = |what: &str, tool: &str| format!("{what} `{tool}`, which is no tool here");
+    let described = app.described_in_vain().into_iter();
+    let described = described.map(|tool| no_tool("`tools` describes", &one_line(tool)));
     let allowed = recipes.own().flat_map(|recipe| {
-        let absent = recipe.tools.keys().filter(|tool| !app.has_tool(tool));
-        absent.map(|tool| ("`recipes` allows", tool.as_str()))
+        recipe.tools.iter().flat_map(|(tool, allowed)| match app.tool(tool, &Scope::everything()) {
+            None => vec![no_tool("`recipes` allows", &one_line(tool))],
+            Some(entry) => entry.misfits(app, &recipe.name, allowed),
+        })
     });
-    let problem = |(what, tool)| {
-        Problem::warning(file, format!("{what} `{}`, which is no tool here", one_line(tool)))
-    };
-    described.chain(allowed).map(problem).collect()
+    described.chain(allowed).map(|message| Problem::warning(file, message)).collect()
 }
 
 /// Where the context of the session is: the file that was named, or the one in the board's

@@ -17,6 +17,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use rutter_base::failure::{Kind, Report};
 use rutter_base::text;
+use rutter_board::recipes::Allowed;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -288,6 +289,36 @@ impl Entry {
         }
     }
 
+    /// What is wrong with what a recipe leaves of the tool.
+    pub fn misfits(&self, app: &App, recipe: &str, left: &Allowed) -> Vec<String> {
+        if *left == Allowed::default() {
+            return Vec::new();
+        }
+        let (tool, known) = (&self.name, self.arguments(app));
+        let fields = left.fields.iter().flatten();
+        let named = fields.chain(left.targets.iter().map(|(field, _)| field));
+        let unknown = named.filter(|field| !known.contains(&field.as_str())).map(|field| {
+            let field = text::one_line(field);
+            format!("the recipe `{recipe}` names the argument `{field}`, which the tool `{tool}` does not have")
+        });
+        let schema = &self.definition(app).input_schema;
+        let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+        let needed = required
+            .filter_map(Value::as_str)
+            .filter(|name| left.fields.as_ref().is_some_and(|fields| !fields.contains(*name)));
+        let needed = needed.map(|name| {
+            format!("the recipe `{recipe}` leaves the tool `{tool}` without `{name}`, which every call needs")
+        });
+        unknown.chain(needed).collect()
+    }
+
+    /// The names of the tool's arguments.
+    fn arguments(&self, app: &App) -> Vec<&str> {
+        let schema = &self.definition(app).input_schema;
+        let properties = schema.get("properties").and_then(Value::as_object);
+        properties.into_iter().flat_map(|all| all.keys()).map(String::as_str).collect()
+    }
+
     /// Whether a call stays within the part that is left.
     fn check(
         &self,
@@ -295,13 +326,9 @@ impl Entry {
         narrowing: &Narrowing<'_>,
         params: &CallToolRequestParams,
     ) -> Result<(), CallError> {
-        let schema = &self.definition(app).input_schema;
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let known: Vec<&str> =
-            properties.into_iter().flat_map(|all| all.keys()).map(String::as_str).collect();
         let none = JsonObject::new();
         let arguments = params.arguments.as_ref().unwrap_or(&none);
-        narrowing.check(arguments, &known).map_err(|outside| match outside {
+        narrowing.check(arguments, &self.arguments(app)).map_err(|outside| match outside {
             Outside::Argument(what) => CallError::Arguments(what),
             Outside::Target(report) => CallError::Failed(report),
         })

@@ -119,7 +119,10 @@ async fn import(write: &mut Write, lines: Vec<(usize, Line)>) -> Result<Imported
     .fetch_one(&mut write.connection)
     .await?;
     if used > 0 {
-        return Err(BoardError::refused("the board is not empty", "import into a new one"));
+        return Err(BoardError::refused(
+            "the board is not empty",
+            "import into a new one: `rutter init --with board --disciplines none`",
+        ));
     }
     let mut imported = Imported::default();
     let mut waiting: Vec<(usize, Task)> = Vec::new();

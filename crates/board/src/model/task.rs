@@ -222,6 +222,16 @@ pub struct TaskEntry {
     pub discipline: DisciplineName,
 }
 
+/// A task among those that it depends on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LinkedTask {
+    /// What a list shows of it.
+    #[serde(flatten)]
+    pub entry: TaskEntry,
+    /// The tasks that must be done before it.
+    pub depends_on: Vec<TaskId>,
+}
+
 /// A task to be created.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewTask {

@@ -35,7 +35,7 @@ pub(crate) async fn add(write: &mut Write, new: NewComment) -> Result<Comment, B
         updated: None,
     };
     insert(&mut write.connection, &comment).await?;
-    write.created(Entity::Comment, record(&comment), &comment);
+    write.created(Entity::Comment, &record(&comment), &comment);
     Ok(comment)
 }
 
@@ -92,7 +92,7 @@ pub(crate) async fn update(
     }
     let comment = Comment { body, updated: Some(write.now.clone()), ..before.clone() };
     store(&mut write.connection, &comment).await?;
-    write.updated(Entity::Comment, record(&comment), &before, &comment);
+    write.updated(Entity::Comment, &record(&comment), &before, &comment);
     Ok(comment)
 }
 
@@ -121,6 +121,6 @@ pub(crate) async fn delete(
         .execute(&mut write.connection)
         .await?;
     retire_number(&mut write.connection, "comment", id.0).await?;
-    write.deleted(Entity::Comment, record(&comment), &comment);
+    write.deleted(Entity::Comment, &record(&comment), &comment);
     Ok(())
 }

@@ -3,16 +3,19 @@
 //! A cursor names the last entry that was shown, not a position: entries that come or go between
 //! two pages neither repeat nor hide others.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
-use sqlx::any::AnyArguments;
-use sqlx::{AnyConnection, AssertSqlSafe, Row};
+use sqlx::{AnyConnection, Row};
 
 use crate::check::{self, LINE};
 use crate::error::BoardError;
 use crate::model::{
-    DisciplineEntry, FeatureEntry, Page, PageRequest, Ready, Status, TaskEntry, TaskFilter, TaskId,
+    DisciplineEntry, FeatureEntry, LinkedTask, Page, PageRequest, Ready, Status, TaskEntry,
+    TaskFilter, TaskId,
 };
 use crate::rows;
+use crate::store::{Statement, Value};
 
 /// The most bytes of a page whose length was not asked for. Its entries are sent twice, as data
 /// and as text, and together they are to stay below 4,000 bytes.
@@ -27,28 +30,23 @@ const RANK: &str =
     "(case priority when 'critical' then 0 when 'high' then 1 when 'low' then 3 else 2 end)";
 const ENTRY: &str = "id, title, status, priority, feature, discipline";
 
-/// A statement whose conditions depend on what is asked, with its values.
+/// What is asked for, as conditions with their values.
 #[derive(Default)]
-struct Statement {
-    conditions: Vec<String>,
+struct Conditions {
+    texts: Vec<String>,
     values: Vec<Value>,
 }
 
-enum Value {
-    Text(String),
-    Number(i64),
-}
-
-impl Statement {
+impl Conditions {
     /// Adds a condition; `?` stands for the value.
-    fn with(&mut self, condition: &'static str, value: Value) {
-        self.values.push(value);
-        self.conditions.push(condition.replace('?', &format!("${}", self.values.len())));
+    fn with(&mut self, condition: &'static str, value: impl Into<Value>) {
+        self.values.push(value.into());
+        self.texts.push(condition.replace('?', &format!("${}", self.values.len())));
     }
 
     fn with_text(&mut self, condition: &'static str, value: Option<&str>) {
         if let Some(value) = value {
-            self.with(condition, Value::Text(value.to_owned()));
+            self.with(condition, value);
         }
     }
 
@@ -56,15 +54,9 @@ impl Statement {
         self,
         before: &str,
         after: &str,
-    ) -> sqlx::query::Query<'static, sqlx::Any, AnyArguments> {
-        let conditions = self.conditions.join(" and ");
-        // The parts are constants; what callers say is bound.
-        let text = format!("{before} where {conditions} {after}");
-        let query = sqlx::query(AssertSqlSafe(text));
-        self.values.into_iter().fold(query, |query, value| match value {
-            Value::Text(text) => query.bind(text),
-            Value::Number(number) => query.bind(number),
-        })
+    ) -> sqlx::query::Query<'static, sqlx::Any, sqlx::any::AnyArguments> {
+        let conditions = self.texts.join(" and ");
+        Statement::new(format!("{before} where {conditions} {after}"), self.values).query()
     }
 }
 
@@ -82,25 +74,25 @@ pub(crate) async fn tasks(
     for (field, text) in [("filter_tag", &filter.tag), ("filter_text", &filter.text)] {
         check::optional(field, text.as_deref(), LINE)?;
     }
-    let mut statement = Statement::default();
-    statement.with("id > ?", Value::Number(after));
+    let mut statement = Conditions::default();
+    statement.with("id > ?", after);
     statement.with_text("status = ?", filter.status.map(Status::as_str));
     statement.with_text("feature = ?", filter.feature.as_deref());
     statement.with_text("discipline = ?", filter.discipline.as_deref());
     if let Some(tag) = filter.tag.as_deref().filter(|tag| !tag.is_empty()) {
         // Within a list of texts as JSON, `["` and `,"` begin an entry and nothing else.
-        let entry = escaped(&rows::json(&tag)).to_lowercase();
-        statement.with("lower(tags) like ? escape '\\'", Value::Text(format!("%,{entry}%")));
-        statement.with("lower(tags) like ? escape '\\'", Value::Text(format!("[{entry}%")));
-        let last = statement.conditions.pop().unwrap_or_default();
-        let first = statement.conditions.pop().unwrap_or_default();
-        statement.conditions.push(format!("({first} or {last})"));
+        let entry = escaped(&rows::json(&tag));
+        statement.with("lower(tags) like lower(?) escape '\\'", format!("%,{entry}%"));
+        statement.with("lower(tags) like lower(?) escape '\\'", format!("[{entry}%"));
+        let last = statement.texts.pop().unwrap_or_default();
+        let first = statement.texts.pop().unwrap_or_default();
+        statement.texts.push(format!("({first} or {last})"));
     }
     if let Some(text) = filter.text.as_deref().filter(|text| !text.is_empty()) {
-        let pattern = format!("%{}%", escaped(&text.to_lowercase()));
+        let pattern = format!("%{}%", escaped(text));
         statement.with(
-            "lower(title || ' ' || coalesce(description, '')) like ? escape '\\'",
-            Value::Text(pattern),
+            "lower(title || ' ' || coalesce(description, '')) like lower(?) escape '\\'",
+            pattern,
         );
     }
     let rows = statement
@@ -147,24 +139,21 @@ pub(crate) async fn ready(
     let mut entries = Vec::new();
     // Two statements, so that each has its index: the lapsed ones are few.
     for lapsed in [false, true] {
-        let mut statement = Statement::default();
+        let mut statement = Conditions::default();
         if lapsed {
-            statement.conditions.push("status = 'in_progress' and waiting_for = 0".into());
-            statement
-                .with("claim_expires is not null and claim_expires <= ?", Value::Text(now.into()));
+            statement.texts.push("status = 'in_progress' and waiting_for = 0".into());
+            statement.with("claim_expires is not null and claim_expires <= ?", now);
         } else {
-            statement.conditions.push("status = 'pending' and waiting_for = 0".into());
+            statement.texts.push("status = 'pending' and waiting_for = 0".into());
         }
         statement.with_text("feature = ?", wanted.feature.as_deref());
         statement.with_text("discipline = ?", wanted.discipline.as_deref());
         if let Some((rank, id)) = after {
-            statement.values.push(Value::Number(rank));
-            statement.values.push(Value::Number(id.0));
+            statement.values.push(rank.into());
+            statement.values.push(id.0.into());
             let (rank, id) = (statement.values.len() - 1, statement.values.len());
             // The first says nothing new, but an index can begin there.
-            statement
-                .conditions
-                .push(format!("{RANK} >= ${rank} and ({RANK}, id) > (${rank}, ${id})"));
+            statement.texts.push(format!("{RANK} >= ${rank} and ({RANK}, id) > (${rank}, ${id})"));
         }
         let rows = statement
             .query(
@@ -181,6 +170,27 @@ pub(crate) async fn ready(
     entries.sort_by_key(|(entry, rank): &(TaskEntry, i64)| (*rank, entry.id));
     entries.truncate(usize::try_from(limit).unwrap_or_default());
     Ok(entries)
+}
+
+/// Every task with what it depends on, in order of id.
+pub(crate) async fn linked(connection: &mut AnyConnection) -> Result<Vec<LinkedTask>, BoardError> {
+    let mut needed: BTreeMap<i64, Vec<TaskId>> = BTreeMap::new();
+    let rows = sqlx::query("select task_id, depends_on_id from task_dependencies order by 1, 2")
+        .fetch_all(&mut *connection)
+        .await?;
+    for row in &rows {
+        needed.entry(row.try_get(0)?).or_default().push(TaskId(row.try_get(1)?));
+    }
+    let rows = Statement::new(format!("select {ENTRY} from tasks order by id"), Vec::new())
+        .query()
+        .fetch_all(connection)
+        .await?;
+    let linked = |row| {
+        let entry = rows::task_entry(row)?;
+        let depends_on = needed.remove(&entry.id.0).unwrap_or_default();
+        Ok(LinkedTask { entry, depends_on })
+    };
+    rows.iter().map(linked).collect()
 }
 
 /// The ids that begin with these digits.
@@ -223,8 +233,8 @@ async fn named(
     page: &PageRequest,
 ) -> Result<Vec<sqlx::any::AnyRow>, BoardError> {
     let limit = limit(page)?;
-    let mut statement = Statement::default();
-    statement.with("name > ?", Value::Text(page.cursor.clone().unwrap_or_default()));
+    let mut statement = Conditions::default();
+    statement.with("name > ?", page.cursor.clone().unwrap_or_default());
     let query = statement.query(select, &format!("order by name limit {}", limit + 1));
     Ok(query.fetch_all(connection).await?)
 }

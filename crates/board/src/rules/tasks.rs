@@ -1,5 +1,6 @@
 //! Tasks: created, changed, moved, enriched and deleted.
 
+use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::dependencies::{self, few};
@@ -11,7 +12,7 @@ use crate::model::{
     TaskId, TaskPatch,
 };
 use crate::rows::{self, json};
-use crate::store::Write;
+use crate::store::{Statement, Value, Write};
 
 /// The most bytes of comments that a record shows; the latest are kept.
 const SHOWN_COMMENTS: usize = 256 * 1024;
@@ -52,16 +53,20 @@ pub(crate) async fn bare(connection: &mut AnyConnection, id: TaskId) -> Result<T
     rows::task(&row.ok_or_else(|| BoardError::no_task(id))?)
 }
 
-pub(crate) async fn create(write: &mut Write, new: NewTask) -> Result<Task, BoardError> {
+/// Creates a task upon its [`ground`].
+pub(crate) async fn create(
+    write: &mut Write,
+    row: &AnyRow,
+    new: NewTask,
+) -> Result<Task, BoardError> {
     check::required("title", &new.title, LINE)?;
     check::optional("idempotency_key", new.idempotency_key.as_deref(), LINE)?;
     let status = new.status.unwrap_or(Status::Pending);
     if !matches!(status, Status::Draft | Status::Pending) {
         return Err(BoardError::invalid("status", "expected draft or pending"));
     }
-    let key = new.idempotency_key.filter(|key| !key.is_empty());
-    let ground =
-        ground(&mut write.connection, &new.feature, &new.discipline, key.as_deref()).await?;
+    let key = key(&new);
+    let ground = Ground::read(row)?;
     if let Some(id) = ground.made {
         return get(&mut write.connection, TaskId(id)).await;
     }
@@ -100,9 +105,13 @@ pub(crate) async fn create(write: &mut Write, new: NewTask) -> Result<Task, Boar
         comments_left_out: 0,
     };
     change(&mut write.connection, &mut task, None, new.fields).await?;
-    insert(&mut write.connection, &task).await?;
-    dependencies::insert_new(&mut write.connection, task.id, &task.depends_on).await?;
-    write.created(Entity::Task, task.id, &task);
+    if task.depends_on.is_empty() {
+        write.closing = Some(Statement::new(INSERT, values(&task)));
+    } else {
+        insert(&mut write.connection, &task).await?;
+        dependencies::insert_new(&mut write.connection, task.id, &task.depends_on).await?;
+    }
+    write.created(Entity::Task, &task.id, &task);
     Ok(task)
 }
 
@@ -116,33 +125,36 @@ struct Ground {
     next: i64,
 }
 
-/// Looks at all of it in one statement: creations are what boards do most.
-async fn ground(
-    connection: &mut AnyConnection,
-    feature: &str,
-    discipline: &str,
-    key: Option<&str>,
-) -> Result<Ground, BoardError> {
-    let row = sqlx::query(
+/// What [`create`] has to know: looked at in one statement, because creations are what boards do
+/// most.
+pub(crate) fn ground(new: &NewTask) -> Statement {
+    let values =
+        vec![new.feature.as_str().into(), new.discipline.as_str().into(), (&key(new)).into()];
+    Statement::new(
         "select (select 1 from features where name = $1) as feature, \
          (select 1 from disciplines where name = $2) as discipline, \
          (select id from tasks where idempotency_key = $3) as made, \
          (select value from counters where name = 'task') as given, \
          (select max(id) from tasks) as highest",
+        values,
     )
-    .bind(feature)
-    .bind(discipline)
-    .bind(key)
-    .fetch_one(connection)
-    .await?;
-    let number = |column: &str| -> Result<Option<i64>, sqlx::Error> { row.try_get(column) };
-    let given = number("given")?.unwrap_or_default();
-    Ok(Ground {
-        feature: number("feature")?.is_some(),
-        discipline: number("discipline")?.is_some(),
-        made: number("made")?,
-        next: given.max(number("highest")?.unwrap_or_default()) + 1,
-    })
+}
+
+fn key(new: &NewTask) -> Option<String> {
+    new.idempotency_key.clone().filter(|key| !key.is_empty())
+}
+
+impl Ground {
+    fn read(row: &AnyRow) -> Result<Self, BoardError> {
+        let number = |column: &str| -> Result<Option<i64>, sqlx::Error> { row.try_get(column) };
+        let given = number("given")?.unwrap_or_default();
+        Ok(Self {
+            feature: number("feature")?.is_some(),
+            discipline: number("discipline")?.is_some(),
+            made: number("made")?,
+            next: given.max(number("highest")?.unwrap_or_default()) + 1,
+        })
+    }
 }
 
 pub(crate) async fn update(
@@ -212,7 +224,7 @@ pub(crate) async fn finish(
         if (task.status == Status::Done) != (before.status == Status::Done) {
             dependencies::recount_dependents(&mut write.connection, task.id).await?;
         }
-        write.updated(Entity::Task, task.id, &before, &task);
+        write.updated(Entity::Task, &task.id, &before, &task);
     }
     get(&mut write.connection, task.id).await
 }
@@ -294,67 +306,58 @@ pub(crate) async fn delete(write: &mut Write, id: TaskId) -> Result<(), BoardErr
     if let Some(CommentId(number)) = last_comment {
         retire_number(&mut write.connection, "comment", number).await?;
     }
-    write.deleted(Entity::Task, id, &task);
+    write.deleted(Entity::Task, &id, &task);
     Ok(())
 }
 
+const INSERT: &str = "insert into tasks (title, status, priority, description, acceptance_criteria, \
+     depends_on, tags, context_files, output_artifacts, hints, estimated_turns, pseudocode, blocked_by, \
+     provenance, created, updated, completed, enriched_at, claimed_by, claim_expires, idempotency_key, \
+     feature, discipline, id) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
+     $16, $17, $18, $19, $20, $21, $22, $23, $24)";
+const UPDATE: &str = "update tasks set title = $1, status = $2, priority = $3, description = $4, \
+     acceptance_criteria = $5, depends_on = $6, tags = $7, context_files = $8, output_artifacts = $9, \
+     hints = $10, estimated_turns = $11, pseudocode = $12, blocked_by = $13, provenance = $14, \
+     created = $15, updated = $16, completed = $17, enriched_at = $18, claimed_by = $19, \
+     claim_expires = $20, idempotency_key = $21, feature = $22, discipline = $23 where id = $24";
+
 /// Writes a record that is not there yet, without its dependencies and comments.
 pub(crate) async fn insert(connection: &mut AnyConnection, task: &Task) -> Result<(), BoardError> {
-    bound(
-        "insert into tasks (title, status, priority, description, acceptance_criteria, depends_on, tags, \
-         context_files, output_artifacts, hints, estimated_turns, pseudocode, blocked_by, provenance, \
-         created, updated, completed, enriched_at, claimed_by, claim_expires, idempotency_key, feature, \
-         discipline, id) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
-         $17, $18, $19, $20, $21, $22, $23, $24)",
-        task,
-    )
-    .execute(connection)
-    .await?;
+    Statement::new(INSERT, values(task)).query().execute(connection).await?;
     Ok(())
 }
 
 async fn store(connection: &mut AnyConnection, task: &Task) -> Result<(), BoardError> {
-    bound(
-        "update tasks set title = $1, status = $2, priority = $3, description = $4, \
-         acceptance_criteria = $5, depends_on = $6, tags = $7, context_files = $8, output_artifacts = $9, \
-         hints = $10, estimated_turns = $11, pseudocode = $12, blocked_by = $13, provenance = $14, \
-         created = $15, updated = $16, completed = $17, enriched_at = $18, claimed_by = $19, \
-         claim_expires = $20, idempotency_key = $21, feature = $22, discipline = $23 where id = $24",
-        task,
-    )
-    .execute(connection)
-    .await?;
+    Statement::new(UPDATE, values(task)).query().execute(connection).await?;
     Ok(())
 }
 
-/// A statement with all columns of a task, in one order.
-fn bound<'q>(
-    statement: &'static str,
-    task: &'q Task,
-) -> sqlx::query::Query<'q, sqlx::Any, sqlx::any::AnyArguments> {
-    sqlx::query(statement)
-        .bind(&task.title)
-        .bind(task.status.as_str())
-        .bind(task.priority.as_str())
-        .bind(&task.description)
-        .bind(json(&task.acceptance_criteria))
-        .bind(json(&task.depends_on))
-        .bind(json(&task.tags))
-        .bind(json(&task.context_files))
-        .bind(json(&task.output_artifacts))
-        .bind(&task.hints)
-        .bind(task.estimated_turns)
-        .bind(&task.pseudocode)
-        .bind(&task.blocked_by)
-        .bind(&task.provenance)
-        .bind(&task.created)
-        .bind(&task.updated)
-        .bind(&task.completed)
-        .bind(&task.enriched_at)
-        .bind(&task.claimed_by)
-        .bind(&task.claim_expires)
-        .bind(&task.idempotency_key)
-        .bind(task.feature.as_str())
-        .bind(task.discipline.as_str())
-        .bind(task.id.0)
+/// All columns of a task, in the order of both statements.
+fn values(task: &Task) -> Vec<Value> {
+    vec![
+        task.title.as_str().into(),
+        task.status.as_str().into(),
+        task.priority.as_str().into(),
+        (&task.description).into(),
+        json(&task.acceptance_criteria).into(),
+        json(&task.depends_on).into(),
+        json(&task.tags).into(),
+        json(&task.context_files).into(),
+        json(&task.output_artifacts).into(),
+        (&task.hints).into(),
+        Value::Number(task.estimated_turns),
+        (&task.pseudocode).into(),
+        (&task.blocked_by).into(),
+        (&task.provenance).into(),
+        (&task.created).into(),
+        (&task.updated).into(),
+        (&task.completed).into(),
+        (&task.enriched_at).into(),
+        (&task.claimed_by).into(),
+        (&task.claim_expires).into(),
+        (&task.idempotency_key).into(),
+        task.feature.as_str().into(),
+        task.discipline.as_str().into(),
+        task.id.0.into(),
+    ]
 }

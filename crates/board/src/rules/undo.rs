@@ -95,7 +95,7 @@ async fn revive(write: &mut Write, change: &Change) -> Result<(), BoardError> {
                 };
                 comments::insert(&mut write.connection, &comment).await?;
             }
-            write.created(Entity::Task, task.id, &task);
+            write.created(Entity::Task, &task.id, &task);
             Ok(())
         }
         Entity::Comment => {
@@ -105,7 +105,7 @@ async fn revive(write: &mut Write, change: &Change) -> Result<(), BoardError> {
                 return Err(there());
             }
             comments::insert(&mut write.connection, &comment).await?;
-            write.created(Entity::Comment, comments::record(&comment), &comment);
+            write.created(Entity::Comment, &comments::record(&comment), &comment);
             Ok(())
         }
         Entity::Feature => {
@@ -152,7 +152,7 @@ async fn unchange(write: &mut Write, change: &Change) -> Result<(), BoardError> 
             let now = crate::rows::comment(&row.ok_or_else(|| BoardError::no_comment(id))?)?;
             let comment: Comment = reverted(&now, change, &[])?;
             comments::store(&mut write.connection, &comment).await?;
-            write.updated(Entity::Comment, comments::record(&comment), &now, &comment);
+            write.updated(Entity::Comment, &comments::record(&comment), &now, &comment);
             Ok(())
         }
         Entity::Feature => {

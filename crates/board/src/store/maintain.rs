@@ -171,7 +171,7 @@ impl Store {
                 before: None,
                 after: Some(serde_json::json!({ "previous_state": kept }).to_string()),
             };
-            outcome = journal::commit(connection, &super::now(), actor, vec![row]).await;
+            outcome = journal::end(connection, None, &super::now(), actor, vec![row]).await;
         }
         if outcome.is_err() {
             execute(connection, "rollback").await?;

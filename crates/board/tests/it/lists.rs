@@ -58,7 +58,7 @@ async fn filters_narrow_the_list() {
     for new in [
         tagged("Log in", "auth", &["ui", "50%"], ""),
         tagged("Pay 100%", "billing", &["ui\",\"x"], "money"),
-        tagged("Log out", "auth", &["backend_ui"], "Ends the SESSION"),
+        tagged("Log out", "auth", &["backend_ui", "Übung"], "Ends the SESSION; Ärger"),
     ] {
         project.create_task(&actor(), new).await.unwrap();
     }
@@ -74,6 +74,8 @@ async fn filters_narrow_the_list() {
         (TaskFilter { tag: Some("ui\",\"x".into()), ..filter() }, vec![2]),
         (TaskFilter { text: Some("log".into()), ..filter() }, vec![1, 3]),
         (TaskFilter { text: Some("session".into()), ..filter() }, vec![3]),
+        (TaskFilter { text: Some("Ärger".into()), ..filter() }, vec![3]),
+        (TaskFilter { tag: Some("Übung".into()), ..filter() }, vec![3]),
         (TaskFilter { text: Some("0%".into()), ..filter() }, vec![2]),
         (TaskFilter { text: Some("_".into()), ..filter() }, vec![]),
         (TaskFilter { feature: Some("auth".into()), text: Some("in".into()), ..filter() }, vec![1]),

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests put hostile files in place")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod adopt;
 mod claims;
 mod crash;
 mod exchange;

@@ -1,7 +1,9 @@
 //! What a person or a program reads: text with colours on a terminal, or JSON.
 
+use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
 
+use rutter_base::text::is_hostile;
 use serde::Serialize;
 
 /// A stream to write to.
@@ -53,7 +55,7 @@ impl Screen {
     /// Writes data as JSON.
     pub(super) fn json(&mut self, value: &impl Serialize) {
         let text = serde_json::to_string_pretty(value).unwrap_or_default();
-        self.line(&text);
+        self.line(&printable_json(&text));
     }
 
     /// Text in a style, where there is one.
@@ -70,6 +72,20 @@ impl Screen {
     }
 }
 
+/// The same data, without a character that a terminal could act on: such a character stands in a
+/// text, where JSON can name it by its number.
+pub(super) fn printable_json(json: &str) -> String {
+    let mut printable = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c != '\n' && is_hostile(c) {
+            let _ = write!(printable, "\\u{:04x}", u32::from(c));
+        } else {
+            printable.push(c);
+        }
+    }
+    printable
+}
+
 fn colours(terminal: bool) -> bool {
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
@@ -79,6 +95,14 @@ fn colours(terminal: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_is_safe_to_print_and_says_the_same() {
+        let value = serde_json::json!({"title": "\u{1b}[2J\u{9b}31m\u{202e}\u{7f}\u{feff}\n\"é"});
+        let text = printable_json(&serde_json::to_string_pretty(&value).unwrap());
+        assert!(text.chars().all(|c| c == '\n' || !is_hostile(c)), "{text:?}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+    }
 
     #[test]
     fn colours_are_for_terminals_alone() {

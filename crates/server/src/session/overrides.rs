@@ -17,8 +17,10 @@ pub(super) struct Overrides {
 #[derive(Debug, Default)]
 struct Seen {
     follower: Follower,
-    discipline: Option<String>,
-    disabled: BTreeSet<String>,
+    /// Whether there ever was a board.
+    existed: bool,
+    /// The discipline that was read last, and what it takes away.
+    known: Option<(String, BTreeSet<String>)>,
 }
 
 impl Overrides {
@@ -28,25 +30,26 @@ impl Overrides {
 
     /// The tools that a discipline takes away; none when there is no such discipline.
     pub(super) async fn of(&self, discipline: &str) -> Result<BTreeSet<String>, Report> {
-        // Looking at what is allowed begins no board.
-        if !self.board.exists() {
+        let mut seen = self.seen.lock().await;
+        seen.existed |= self.board.exists();
+        // Looking at what is allowed begins no board. One that was there and is gone is an error.
+        if !seen.existed {
             return Ok(BTreeSet::new());
         }
-        let mut seen = self.seen.lock().await;
         // In this order: what changes while the discipline is read is seen the next time.
         let happened = self.board.happened(&mut seen.follower).await?;
-        if happened != Happened::Nothing || seen.discipline.as_deref() != Some(discipline) {
-            // Until it was read, what was known before is not known to be true.
-            seen.discipline = None;
-            seen.disabled = match self.board.discipline(discipline).await {
+        let known = seen.known.take().filter(|_| happened == Happened::Nothing);
+        let disabled = match known {
+            Some((known, disabled)) if known == discipline => disabled,
+            _ => match self.board.discipline(discipline).await {
                 Err(BoardError::Missing { .. }) => BTreeSet::new(),
                 found => found?
                     .mcp_tool_overrides
                     .map(|overrides| overrides.additional_disabled.into_iter().collect())
                     .unwrap_or_default(),
-            };
-            seen.discipline = Some(discipline.to_owned());
-        }
-        Ok(seen.disabled.clone())
+            },
+        };
+        seen.known = Some((discipline.to_owned(), disabled.clone()));
+        Ok(disabled)
     }
 }

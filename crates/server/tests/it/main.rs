@@ -6,6 +6,8 @@
 
 mod binary;
 mod board;
+mod board_cli;
+mod board_exchange;
 mod board_resources;
 mod changes;
 mod definitions;
@@ -21,6 +23,7 @@ mod recipes;
 mod references;
 mod scopes;
 mod searching;
+mod selftest;
 mod server;
 mod session_files;
 mod sessions;

@@ -241,11 +241,18 @@ async fn a_recipe_that_would_widen_another_ends_the_start() {
     );
     let folder = Folder::with(&[
         (".ralph/.keep", ""),
-        ("rutter.yaml", "recipes: {mine: {tools: [get_tsk]}}\n"),
+        (
+            "rutter.yaml",
+            "recipes: {mine: {tools: [get_tsk, get_task], fields: {get_task: [idd]}}}\n",
+        ),
     ]);
     let problems = folder.setup().unwrap().problems;
     assert_eq!(
-        problems[0].to_string(),
-        "rutter.yaml: `recipes` allows `get_tsk`, which is no tool here"
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        [
+            "rutter.yaml: the recipe `mine` names the argument `idd`, which the tool `get_task` does not have",
+            "rutter.yaml: the recipe `mine` leaves the tool `get_task` without `id`, which every call needs",
+            "rutter.yaml: `recipes` allows `get_tsk`, which is no tool here",
+        ]
     );
 }

@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 
 const RUTTER: &str = env!("CARGO_BIN_EXE_rutter");
 
-fn rutter(folder: &Path, arguments: &[&str]) -> Output {
+pub(crate) fn rutter(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(RUTTER);
     command.args(arguments).current_dir(folder).env_clear().env("PATH", "/usr/bin:/bin");
     command.stdin(Stdio::null()).output().unwrap()
 }
 
 #[track_caller]
-fn fine(folder: &Path, arguments: &[&str]) -> String {
+pub(crate) fn fine(folder: &Path, arguments: &[&str]) -> String {
     let output = rutter(folder, arguments);
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
@@ -28,7 +28,7 @@ fn fine(folder: &Path, arguments: &[&str]) -> String {
 }
 
 #[track_caller]
-fn refused(folder: &Path, arguments: &[&str]) -> String {
+pub(crate) fn refused(folder: &Path, arguments: &[&str]) -> String {
     let output = rutter(folder, arguments);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}");
     assert!(output.stdout.is_empty());

@@ -222,6 +222,24 @@ async fn a_discipline_takes_tools_away_while_its_sessions_run() {
 }
 
 #[tokio::test]
+async fn a_discipline_that_cannot_be_read_leaves_no_tools_until_it_can() {
+    let folder = furnish(board()).await;
+    folder.write(".ralph/mcp/context.json", r#"{"recipe": "yap", "discipline": "frontend"}"#);
+    let mut client = folder.connect().await;
+    assert_eq!(tool_names(&mut client).await.len(), 8);
+    let database = client.folder.path().join(".ralph/db");
+    let aside = client.folder.path().join("aside");
+    std::fs::rename(&database, &aside).unwrap();
+    assert_eq!(tool_names(&mut client).await, [""; 0]);
+    let (_, reason) = client.error("tools/call", json!({"name": "list_tasks"})).await;
+    let expected = "this session has no tools while its discipline cannot be read: ";
+    assert!(reason.starts_with(expected), "{reason}");
+    assert!(!reason.contains(client.folder.path().to_str().unwrap()), "{reason}");
+    std::fs::rename(&aside, &database).unwrap();
+    assert_eq!(tool_names(&mut client).await.len(), 8);
+}
+
+#[tokio::test]
 async fn clients_are_told_that_their_tools_became_fewer() {
     let mut client = named(r#"{"recipe": "task_execution"}"#).await;
     assert_eq!(tool_names(&mut client).await.len(), 9);

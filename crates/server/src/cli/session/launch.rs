@@ -7,6 +7,8 @@ use std::process::{Child, Command, ExitStatus};
 use clap::Args;
 use rutter_base::failure::{Kind, Report};
 use rutter_base::text::one_line;
+#[cfg(unix)]
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::super::{Surroundings, wait};
 use super::{For, Paths};
@@ -41,8 +43,10 @@ impl Launch {
     pub(super) fn run(&self, surroundings: &Surroundings) -> Result<u8, Report> {
         wait(async {
             let (board, ready, paths) = self.purpose.prepare(surroundings, true).await?;
+            // Before the client starts, so that none goes unnoticed.
+            let signals = Signals::catch();
             let ended = match self.command(surroundings, &paths)?.spawn() {
-                Ok(client) => follow(client).await,
+                Ok(client) => signals.follow(client).await,
                 Err(error) => Err(self.cannot_start(&error)),
             };
             // Whatever became of the client, its session is over.
@@ -82,41 +86,56 @@ impl Launch {
     }
 }
 
-/// Waits for the client. A signal from the keyboard reaches it by itself; being asked to end is
-/// passed on.
-async fn follow(mut client: Child) -> Result<ExitStatus, Report> {
-    let failed = |error: &dyn std::error::Error| {
-        Report::new(Kind::Internal, format!("the client cannot be waited for: {error}"))
-    };
-    let id = client.id();
-    let mut ended = tokio::task::spawn_blocking(move || client.wait());
+/// The signals that would end this program before its client.
+struct Signals {
     #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let caught = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
-        if let (Ok(mut interrupt), Ok(mut terminate)) = caught {
+    caught: Option<(Signal, Signal)>,
+}
+
+impl Signals {
+    #[cfg(unix)]
+    fn catch() -> Self {
+        let caught = signal(SignalKind::interrupt()).ok().zip(signal(SignalKind::terminate()).ok());
+        Self { caught }
+    }
+
+    #[cfg(not(unix))]
+    fn catch() -> Self {
+        Self {}
+    }
+
+    /// Waits for the client. A signal from the keyboard reaches it by itself; being asked to end
+    /// is passed on.
+    async fn follow(self, mut client: Child) -> Result<ExitStatus, Report> {
+        #[cfg(unix)]
+        let id = client.id();
+        let mut ended = tokio::task::spawn_blocking(move || client.wait());
+        #[cfg(unix)]
+        if let Some((mut interrupt, mut terminate)) = self.caught {
             loop {
                 tokio::select! {
-                    status = &mut ended => {
-                        return status.map_err(|error| failed(&error))?.map_err(|error| failed(&error));
-                    }
+                    status = &mut ended => return status.map_err(lost)?.map_err(lost),
                     _ = interrupt.recv() => {}
                     _ = terminate.recv() => pass_on(id),
                 }
             }
         }
+        (&mut ended).await.map_err(lost)?.map_err(lost)
     }
-    ended.await.map_err(|error| failed(&error))?.map_err(|error| failed(&error))
+}
+
+fn lost(error: impl std::error::Error + 'static) -> Report {
+    Report::new(Kind::Internal, "the client cannot be waited for").because(&error)
 }
 
 /// Asks the client to end.
 #[cfg(unix)]
 fn pass_on(id: u32) {
-    use rustix::process::{Pid, Signal, kill_process};
+    use rustix::process::{Pid, kill_process};
     let id = i32::try_from(id).ok().and_then(Pid::from_raw);
     if let Some(id) = id {
         // One that has ended meanwhile needs no signal.
-        let _ = kill_process(id, Signal::TERM);
+        let _ = kill_process(id, rustix::process::Signal::TERM);
     }
 }
 

@@ -1,0 +1,99 @@
+//! Statements that are said together.
+//!
+//! The engine works on a thread of its own, and every statement wakes it and waits for it. What
+//! can be said at once is; an engine that takes one statement at a time can be told them in turn.
+
+use sqlx::any::AnyArguments;
+use sqlx::query::Query;
+use sqlx::{Any, AssertSqlSafe};
+
+/// A value in a statement.
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    /// A text, or nothing.
+    Text(Option<String>),
+    /// A number, or nothing.
+    Number(Option<i64>),
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(Some(text.to_owned()))
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(Some(text))
+    }
+}
+
+impl From<&Option<String>> for Value {
+    fn from(text: &Option<String>) -> Self {
+        Self::Text(text.clone())
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Self::Number(Some(number))
+    }
+}
+
+/// A statement, or several, with their values as `$1`, `$2` and so on.
+#[derive(Debug, Clone)]
+pub(crate) struct Statement {
+    text: String,
+    values: Vec<Value>,
+}
+
+impl Statement {
+    /// A statement whose text is made of constants alone: what callers say is in the values.
+    pub(crate) fn new(text: impl Into<String>, values: Vec<Value>) -> Self {
+        Self { text: text.into(), values }
+    }
+
+    /// This one, then the next.
+    #[must_use]
+    pub(crate) fn then(mut self, next: Self) -> Self {
+        self.text.push_str("; ");
+        let mut parts = next.text.split('$');
+        self.text.push_str(parts.next().unwrap_or_default());
+        for part in parts {
+            let digits = part.bytes().take_while(u8::is_ascii_digit).count();
+            let (number, rest) = part.split_at(digits);
+            let number = number.parse::<usize>().unwrap_or_default() + self.values.len();
+            self.text.push('$');
+            self.text.push_str(&number.to_string());
+            self.text.push_str(rest);
+        }
+        self.values.extend(next.values);
+        self
+    }
+
+    /// The same as a query.
+    pub(crate) fn query(self) -> Query<'static, Any, AnyArguments> {
+        let query = sqlx::query(AssertSqlSafe(self.text));
+        self.values.into_iter().fold(query, |query, value| match value {
+            Value::Text(text) => query.bind(text),
+            Value::Number(number) => query.bind(number),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parameters_of_the_next_are_numbered_on() {
+        let first = Statement::new("insert into a values ($1, $2)", vec!["x".into(), 1.into()]);
+        let next = Statement::new("insert into b values ($2, $1, $10)", vec!["y".into()]);
+        let both = first.then(next).then(Statement::new("commit", Vec::new()));
+        assert_eq!(
+            both.text,
+            "insert into a values ($1, $2); insert into b values ($4, $3, $12); commit"
+        );
+        assert_eq!(both.values.len(), 3);
+    }
+}
