@@ -218,6 +218,11 @@ impl Store {
         known.as_ref().filter(|(at, _)| *at == stamp).map(|(_, state)| Arc::clone(state))
     }
 
+    fn know(&self, stamp: Stamp, state: &Arc<State>) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        *known = Some((stamp, Arc::clone(state)));
+    }
+
     fn open_for_writing(&self) -> Result<(Root, Lock), StateError> {
         let root = Root::open(&self.workspace).map_err(StateError::Write)?;
         let folder = root.private_folder(&RelativePath::new(FOLDER)?).map_err(written)?;
@@ -227,20 +232,21 @@ impl Store {
 
     /// Reads the file, or in its place the backup.
     fn read(&self, folder: &Root, key: Option<&Key>) -> Result<Found, StateError> {
-        let contents = match folder.read(&RelativePath::new(STATE)?, MAX_FILE) {
+        let path = RelativePath::new(STATE)?;
+        // Most often it is what this process wrote last.
+        if let Some(state) = folder.stamp(&path).ok().and_then(|stamp| self.known_at(stamp)) {
+            return Ok(Found { state, damaged: false });
+        }
+        let contents = match folder.read(&path, MAX_FILE) {
             Err(ReadError::NotFound) => {
                 return Ok(Found { state: Arc::default(), damaged: false });
             }
             contents => contents.map_err(StateError::Read)?,
         };
-        if let Some(state) = self.known_at(contents.stamp) {
-            return Ok(Found { state, damaged: false });
-        }
         match State::parse(&opened(&contents.bytes, key)?) {
             Ok(state) => {
                 let state = Arc::new(state);
-                let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-                *known = Some((contents.stamp, Arc::clone(&state)));
+                self.know(contents.stamp, &state);
                 Ok(Found { state, damaged: false })
             }
             Err(Unreadable::Newer(version)) => Err(StateError::Newer(version)),
@@ -262,14 +268,20 @@ impl Store {
         }
     }
 
-    fn write(&self, folder: &Root, state: &State, found: &Found) -> Result<(), StateError> {
+    fn write(&self, folder: &Root, state: &Arc<State>, found: &Found) -> Result<(), StateError> {
         let mut bytes = state.to_bytes();
         if let Some(key) = &self.key {
             bytes = key.seal(&bytes)?;
         }
         // A damaged file does not become the backup: it is put aside, and the backup stays.
         let aside = if found.damaged { aside()? } else { RelativePath::new(BACKUP)? };
-        folder.replace_durably(&RelativePath::new(STATE)?, &bytes, Some(&aside)).map_err(written)
+        let path = RelativePath::new(STATE)?;
+        folder.replace_durably(&path, &bytes, Some(&aside)).map_err(written)?;
+        // Nobody else can have replaced it: the lock is held.
+        if let Ok(stamp) = folder.stamp(&path) {
+            self.know(stamp, state);
+        }
+        Ok(())
     }
 }
 
