@@ -47,7 +47,7 @@ use screen::Screen;
 struct Cli {
     /// The project's folder [default: the working directory]
     #[arg(short = 'C', long, global = true, value_name = "DIR")]
-    project: Option<PathBuf>,
+    directory: Option<PathBuf>,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -201,7 +201,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let outcome =
-        Surroundings::look(cli.project.as_deref()).and_then(|surroundings| match cli.verb {
+        Surroundings::look(cli.directory.as_deref()).and_then(|surroundings| match cli.verb {
             Verb::Serve(verb) => verb.run(&surroundings),
             Verb::Init(verb) => verb.run(&surroundings, &mut Screen::stdout()),
             Verb::Search(verb) => verb.run(&surroundings, &mut Screen::stdout()),

@@ -53,7 +53,7 @@ impl Start<'_> {
     fn server(&self, profile: Option<Profile>, context: &str) -> Value {
         let mut arguments = vec!["serve".to_owned()];
         let mut add = |flag: &str, value: &str| arguments.extend([flag.into(), value.into()]);
-        add("--project", &self.project.to_string_lossy());
+        add("--directory", &self.project.to_string_lossy());
         if let Some(config) = self.config {
             add("--config", &config.to_string_lossy());
         }
