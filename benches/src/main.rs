@@ -5,26 +5,38 @@
 //! SDK stands between the clock and the server.
 #![expect(
     clippy::disallowed_methods,
-    reason = "a bench reads /proc and rewrites its own page; it serves nobody"
+    reason = "a bench reads /proc, makes what it measures and rewrites its own page; it serves nobody"
 )]
 
 mod machine;
 mod measure;
+mod process;
 mod report;
 mod session;
+mod workflow;
 
 use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{Args, Parser};
 
 use measure::{Participant, Run};
 use session::{Program, Server};
 
-/// Measures start, memory and round trips of stdio servers
+/// Measures the product
 #[derive(Debug, Parser)]
+enum Suite {
+    /// Start, memory and round trips of stdio servers
+    Servers(Arguments),
+    /// The tools of the process
+    Process(process::Arguments),
+    /// The planner and the state of the workflow
+    Workflow(workflow::Arguments),
+}
+
+#[derive(Debug, Args)]
 struct Arguments {
     /// The product's binary
     #[arg(long)]
@@ -44,7 +56,12 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    let outcome = match Suite::parse() {
+        Suite::Servers(arguments) => run(&arguments),
+        Suite::Process(arguments) => process::run(&arguments),
+        Suite::Workflow(arguments) => workflow::run(&arguments),
+    };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "bench: {error}");

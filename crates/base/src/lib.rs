@@ -4,6 +4,7 @@
 //! It is synchronous and knows nothing of MCP, HTTP, the command line or the environment, and
 //! nothing here talks to a user.
 
+pub mod bucket;
 pub mod document;
 pub mod failure;
 pub mod root;

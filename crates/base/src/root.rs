@@ -5,6 +5,7 @@
 //! it is read; and no read takes more than its limit. Opening never waits, so a FIFO that was
 //! put in a document's place cannot stop the server.
 
+mod durable;
 mod path;
 mod walk;
 
@@ -17,8 +18,9 @@ use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt, Open
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 
+pub use durable::Lock;
 pub use path::{RelativePath, RelativePathError};
-pub use walk::{Found, Walk};
+pub use walk::{EntryKind, Found, Listed, Walk};
 
 /// A folder or the embedded pack.
 #[derive(Debug, Clone)]
@@ -169,6 +171,22 @@ impl Root {
         Self::open(path)
     }
 
+    /// Opens the folder at `path`, which a caller named, if it is `base` or lies below it; `None`
+    /// if it does not, wherever links lead.
+    ///
+    /// The last step is opened beneath the handle of `base`, so that a link that is put in its
+    /// way meanwhile is refused.
+    pub fn open_within(base: &Path, path: &Path) -> io::Result<Option<Self>> {
+        let path = path.canonicalize()?;
+        let base = base.canonicalize()?;
+        let Ok(below) = path.strip_prefix(&base) else { return Ok(None) };
+        if below.as_os_str().is_empty() {
+            return Self::open(&base).map(Some);
+        }
+        let dir = Dir::open_ambient_dir(&base, ambient_authority())?.open_dir(below)?;
+        Ok(Some(Self(Place::Folder { dir: Arc::new(dir), path })))
+    }
+
     /// Serves embedded files.
     pub fn embedded(dir: &'static include_dir::Dir<'static>) -> Self {
         Self(Place::Embedded(dir))
@@ -253,6 +271,17 @@ impl Root {
         match &self.0 {
             Place::Folder { dir, .. } => walk::folder(dir, extensions),
             Place::Embedded(dir) => walk::embedded(dir, extensions),
+        }
+    }
+
+    /// What is directly in a folder, in order of name; nothing if there is no such folder.
+    pub fn list(&self, folder: &RelativePath) -> Vec<Listed> {
+        match &self.0 {
+            Place::Folder { dir, .. } => walk::list(dir, folder),
+            Place::Embedded(dir) => dir
+                .get_dir(dir.path().join(folder.as_str()))
+                .map(walk::list_embedded)
+                .unwrap_or_default(),
         }
     }
 

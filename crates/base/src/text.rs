@@ -134,6 +134,11 @@ pub fn first_sentence(body: &str) -> Option<String> {
 
 /// The candidate that was most likely meant by `typed`, if one is close.
 pub fn closest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    /// Nobody types more by mistake, and comparing costs time with the square of the length.
+    const LONGEST_TYPED: usize = 200;
+    if typed.len() > LONGEST_TYPED {
+        return None;
+    }
     candidates
         .into_iter()
         .map(|candidate| (strsim::jaro_winkler(typed, candidate), candidate))

@@ -20,14 +20,19 @@ pub struct YamlError {
 /// The budget is far below the library's default: a page's frontmatter or a configuration has
 /// hundreds of nodes, and a text that expands to a hundred thousand is an attack or an accident.
 pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
-    serde_saphyr::from_str_with_options(text, options()).map_err(|error| located(&error))
+    serde_saphyr::from_str_with_options(text, options(1)).map_err(|error| located(&error))
+}
+
+/// Reads a YAML text that may list tens of thousands of things.
+pub fn parse_large<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
+    serde_saphyr::from_str_with_options(text, options(20)).map_err(|error| located(&error))
 }
 
 /// Reads a YAML text as `T`; an error comes with the key that it is about (`a[0].b`).
 pub fn parse_with_path<T: DeserializeOwned>(text: &str) -> Result<T, (String, YamlError)> {
     let mut path = String::new();
     let parsed =
-        serde_saphyr::with_deserializer_from_str_with_options(text, options(), |deserializer| {
+        serde_saphyr::with_deserializer_from_str_with_options(text, options(1), |deserializer| {
             serde_path_to_error::deserialize(deserializer).map_err(|error| {
                 path = error.path().to_string();
                 error.into_inner()
@@ -39,7 +44,7 @@ pub fn parse_with_path<T: DeserializeOwned>(text: &str) -> Result<T, (String, Ya
 /// Reads a YAML text whose fields nobody knows in advance, as version 1.2 has it: `yes` and `on`
 /// are texts, not truth values.
 pub fn parse_verbatim<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
-    let mut options = options();
+    let mut options = options(1);
     options.strict_booleans = true;
     serde_saphyr::from_str_with_options(text, options).map_err(|error| located(&error))
 }
@@ -51,16 +56,17 @@ fn located(error: &serde_saphyr::Error) -> YamlError {
     YamlError { line, message: message(error) }
 }
 
-fn options() -> Options {
+/// Anchors, aliases and depth, which make a small text large, are the same for all.
+fn options(times: usize) -> Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
-            max_events: 100_000,
+            max_events: 100_000 * times,
             max_aliases: 100,
             max_anchors: 100,
             max_depth: 64,
             max_documents: 1,
-            max_nodes: 50_000,
-            max_total_scalar_bytes: 4 * 1024 * 1024,
+            max_nodes: 50_000 * times,
+            max_total_scalar_bytes: 4 * 1024 * 1024 * times,
         },
         with_snippet: false,
     }

@@ -4,28 +4,34 @@ mod board;
 mod follow;
 mod knowledge;
 mod process;
+mod reload;
 mod skills;
+mod toolbox;
 mod workflow;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use arc_swap::ArcSwapOption;
 use rutter_base::failure::{Kind, Problem, Report};
-use rutter_base::watch::{Mode, Watch};
 use rutter_board::{Board, StateFiles};
 use rutter_library::Library;
 use rutter_library::search::{Boosts, Indexing};
 use rutter_process::guide::Guide;
-use rutter_process::workflow::Workflow;
+use rutter_process::workflow::{Loaded, Snapshot, Workflow};
 
-use crate::changes::{Change, Changes, Notice};
+use crate::changes::{Change, Changes};
+use crate::metrics::Metrics;
 use crate::module::{Module, ModuleId};
+use crate::outbound::Outbound;
+use crate::projects::Places;
 use crate::scope::{Scope, Subject};
 use crate::session::{Session, View};
 use crate::skills::Skills;
 use crate::tool::Entry;
 use crate::tools;
+use toolbox::Toolbox;
 
 /// Who the server says it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +83,8 @@ pub struct Parts {
     pub library: Option<Arc<Library>>,
     /// How work is done here.
     pub guide: Option<Arc<Guide>>,
+    /// Where projects may be that the process looks at.
+    pub projects: Places,
     /// Prompts that follow each other.
     pub workflow: Option<Arc<Workflow>>,
     /// Where the work is recorded.
@@ -87,6 +95,8 @@ pub struct Parts {
     pub skills: Option<Arc<Skills>>,
     /// How documents are searched.
     pub search: SearchSettings,
+    /// Requests to other servers.
+    pub outbound: Outbound,
     /// What the server runs in.
     pub session: Option<Arc<Session>>,
 }
@@ -98,8 +108,10 @@ pub struct App {
     limits: Limits,
     parts: Parts,
     modules: Vec<Arc<dyn Module>>,
-    /// The tools by name; made when they are first asked for, unless their names could clash.
-    toolbox: OnceLock<BTreeMap<String, Entry>>,
+    /// The tools by name; made when they are first asked for, unless their names could clash, and
+    /// again when content changes.
+    toolbox: ArcSwapOption<Toolbox>,
+    metrics: Metrics,
     descriptions: BTreeMap<String, String>,
     changes: Changes,
     /// Whether changes of the board are announced.
@@ -154,7 +166,7 @@ impl App {
         modules.push(Arc::new(crate::conformance::Fixtures::default()));
         // The embedded workflow has been tested with the table; any other may claim a name twice.
         let tested = parts.workflow.as_ref().is_none_or(|workflow| workflow.is_immutable());
-        let toolbox = if tested { OnceLock::new() } else { OnceLock::from(toolbox(&modules)?) };
+        let toolbox = if tested { None } else { Some(Arc::new(toolbox::build(&modules)?)) };
         let changes = Changes::default();
         Ok(Self {
             identity,
@@ -162,7 +174,8 @@ impl App {
             limits,
             parts,
             modules,
-            toolbox,
+            toolbox: ArcSwapOption::from(toolbox),
+            metrics: Metrics::default(),
             descriptions,
             changes,
             following: tokio::sync::OnceCell::new(),
@@ -214,13 +227,28 @@ impl App {
         &self.changes
     }
 
-    fn toolbox(&self) -> &BTreeMap<String, Entry> {
-        self.toolbox.get_or_init(|| {
-            toolbox(&self.modules).unwrap_or_else(|report| {
-                tracing::error!(event = "internal_error", reason = %report);
-                BTreeMap::new()
-            })
-        })
+    /// What is counted.
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// Requests to other servers.
+    pub fn outbound(&self) -> &Outbound {
+        &self.parts.outbound
+    }
+
+    fn toolbox(&self) -> Arc<Toolbox> {
+        self.toolbox.load_full().unwrap_or_else(|| self.refill_toolbox())
+    }
+
+    fn refill_toolbox(&self) -> Arc<Toolbox> {
+        let toolbox = toolbox::build(&self.modules).unwrap_or_else(|report| {
+            tracing::error!(event = "internal_error", reason = %report);
+            Toolbox::new()
+        });
+        let toolbox = Arc::new(toolbox);
+        self.toolbox.store(Some(Arc::clone(&toolbox)));
+        toolbox
     }
 
     /// Whether `scope` could admit a tool; cheaper than to make them all.
@@ -234,13 +262,15 @@ impl App {
     }
 
     /// The tools that `scope` admits, in order of name.
-    pub fn tools<'a>(&'a self, scope: &'a Scope) -> impl Iterator<Item = &'a Entry> {
-        self.toolbox().values().filter(|entry| scope.admits(entry.subject()))
+    pub fn tools(&self, scope: &Scope) -> Vec<Arc<Entry>> {
+        let toolbox = self.toolbox();
+        let visible = toolbox.values().filter(|entry| scope.admits(entry.subject()));
+        visible.cloned().collect()
     }
 
     /// A tool that `scope` admits. One that it hides is not told from one that does not exist.
-    pub fn tool(&self, name: &str, scope: &Scope) -> Option<&Entry> {
-        self.toolbox().get(name).filter(|entry| scope.admits(entry.subject()))
+    pub fn tool(&self, name: &str, scope: &Scope) -> Option<Arc<Entry>> {
+        self.toolbox().get(name).filter(|entry| scope.admits(entry.subject())).cloned()
     }
 
     /// The description that the operator gave a tool.
@@ -282,51 +312,13 @@ impl App {
     }
 
     /// The tools that the operator describes and that are not there.
-    pub fn described_in_vain(&self) -> impl Iterator<Item = &str> {
-        self.descriptions.keys().map(String::as_str).filter(|name| !self.has_tool(name))
-    }
-
-    /// Watches all files and announces what changes, until the returned value is dropped.
-    pub fn watch(self: &Arc<Self>, mode: Mode) -> std::io::Result<Vec<Watch>> {
-        let mut watches = self.watch_library(mode)?;
-        if let Some(skills) = &self.parts.skills {
-            let app = Arc::clone(self);
-            watches.extend(skills.watch(mode, move |difference| {
-                app.log_problems();
-                if difference.listed {
-                    app.changes.announce(Change::Resources);
-                }
-                for uri in difference.updated {
-                    app.changes.announce(Change::Resource(uri));
-                }
-            })?);
+    pub fn described_in_vain(&self) -> Vec<&str> {
+        if self.descriptions.is_empty() {
+            return Vec::new();
         }
-        Ok(watches)
-    }
-
-    fn watch_library(self: &Arc<Self>, mode: Mode) -> std::io::Result<Vec<Watch>> {
-        let Some(library) = &self.parts.library else { return Ok(Vec::new()) };
-        let app = Arc::clone(self);
-        library.watch(mode, move |difference| {
-            let catalog = app.parts.library.as_ref().map(|library| library.catalog());
-            let skipped = catalog.as_ref().map_or(0, |catalog| catalog.skipped());
-            let updated = difference.updated.len();
-            tracing::info!(event = "content_reloaded", updated, skipped, "content changed on disk");
-            app.log_problems();
-            if difference.documents {
-                app.changes.announce(Change::Resources);
-            }
-            if difference.prompts {
-                app.changes.announce(Change::Prompts);
-            }
-            for uri in difference.updated {
-                app.changes.announce(Change::Resource(uri));
-            }
-            let text = format!(
-                "content changed on disk: {updated} documents updated, {skipped} files skipped"
-            );
-            app.changes.announce(Change::Notice(Notice { warning: skipped > 0, text }));
-        })
+        let toolbox = self.toolbox();
+        let described = self.descriptions.keys().map(String::as_str);
+        described.filter(|name| !toolbox.contains_key(*name)).collect()
     }
 
     /// How documents are searched.
@@ -349,12 +341,22 @@ impl App {
         blocking(immutable, move || work(&library)).await
     }
 
+    /// The process, if it is on.
+    pub fn guide(&self) -> Result<&Arc<Guide>, Report> {
+        self.parts.guide.as_ref().ok_or_else(|| off(ModuleId::Process))
+    }
+
+    /// Where projects may be that the process looks at.
+    pub fn projects(&self) -> &Places {
+        &self.parts.projects
+    }
+
     /// Works with the process where reading files may block.
     pub async fn with_guide<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Guide) -> T + Send + 'static,
     ) -> Result<T, Report> {
-        let guide = self.parts.guide.clone().ok_or_else(|| off(ModuleId::Process))?;
+        let guide = Arc::clone(self.guide()?);
         let immutable = guide.is_immutable();
         blocking(immutable, move || work(&guide)).await
     }
@@ -366,6 +368,43 @@ impl App {
     ) -> Option<Result<T, Report>> {
         let skills = self.parts.skills.clone()?;
         Some(blocking(skills.is_immutable(), move || work(&skills)).await)
+    }
+
+    /// The workflow, if it is on.
+    pub fn workflow(&self) -> Result<&Arc<Workflow>, Report> {
+        self.parts.workflow.as_ref().ok_or_else(|| off(ModuleId::Workflow))
+    }
+
+    /// Works with the steps of the workflow and what was done of them: at once where one look at
+    /// the state's file is enough and the steps are few, else where reading may block.
+    pub async fn with_progress<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Snapshot, Loaded) -> T + Send + 'static,
+    ) -> Result<T, Report> {
+        /// With more, the answer takes longer than going to another thread does.
+        const FEW: usize = 1_000;
+        let workflow = Arc::clone(self.workflow()?);
+        let snapshot = workflow.snapshot();
+        let known =
+            if snapshot.graph.nodes().len() <= FEW { workflow.store().glance() } else { None };
+        let at_once = known.is_some();
+        let work = move || {
+            let loaded = match known {
+                Some(state) => Loaded { state, warning: None },
+                None => workflow.store().load()?,
+            };
+            Ok::<_, Report>(work(&snapshot, loaded))
+        };
+        blocking(at_once, work).await?
+    }
+
+    /// Works with the workflow and its state where files may block.
+    pub async fn with_workflow<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Workflow) -> T + Send + 'static,
+    ) -> Result<T, Report> {
+        let workflow = Arc::clone(self.workflow()?);
+        blocking(false, move || work(&workflow)).await
     }
 
     /// Works with the board's files where that may block.
@@ -380,11 +419,6 @@ impl App {
     /// The board, if it is on.
     pub fn board(&self) -> Result<&Arc<Board>, Report> {
         self.parts.board.as_ref().ok_or_else(|| off(ModuleId::Board))
-    }
-
-    /// The stages of the process.
-    pub fn stage_names(&self) -> impl Iterator<Item = &str> {
-        self.parts.guide.iter().flat_map(|guide| guide.stages()).map(|stage| stage.id.as_str())
     }
 }
 
@@ -403,25 +437,4 @@ pub async fn blocking<T: Send + 'static>(
 
 fn off(module: ModuleId) -> Report {
     Report::new(Kind::Refused, format!("the module `{}` is off", module.as_str()))
-}
-
-/// The table and what the modules' content makes, by name.
-fn toolbox(modules: &[Arc<dyn Module>]) -> Result<BTreeMap<String, Entry>, Report> {
-    let on = |entry: &Entry| modules.iter().any(|module| module.id() == entry.module());
-    let declared = tools::table().into_iter().filter(on);
-    let made = modules.iter().flat_map(|module| module.tools());
-    let mut toolbox: BTreeMap<String, Entry> = BTreeMap::new();
-    for entry in declared.chain(made) {
-        if let Some(first) = toolbox.get(entry.name()) {
-            let (name, one, other) =
-                (entry.name(), first.module().as_str(), entry.module().as_str());
-            return Err(Report::new(
-                Kind::Invalid,
-                format!("two tools are called `{name}`: one of the module `{one}` and one of the module `{other}`"),
-            )
-            .hint("rename one of them"));
-        }
-        toolbox.insert(entry.name().to_owned(), entry);
-    }
-    Ok(toolbox)
 }

@@ -7,20 +7,26 @@ mod doctor;
 mod eval;
 mod indexing;
 mod init;
+mod plan;
+mod reload;
+mod scaffold;
 mod screen;
 mod search;
 mod selftest;
 mod serve;
 mod session;
+mod state;
 mod tools;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use rutter_base::failure::{Kind, Report};
 use rutter_base::root::Root;
+use rutter_process::workflow::Workflow;
 
 use crate::profiles::Profile;
 use crate::settings::Environment;
@@ -41,7 +47,7 @@ use screen::Screen;
 struct Cli {
     /// The project's folder [default: the working directory]
     #[arg(short = 'C', long, global = true, value_name = "DIR")]
-    project: Option<PathBuf>,
+    directory: Option<PathBuf>,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -57,6 +63,14 @@ enum Verb {
     Search(search::Search),
     /// Measure whether queries find the documents that they should
     Eval(eval::Eval),
+    /// Show what is done, ready and blocked in the workflow
+    Plan(plan::Plan),
+    /// Show or change what is recorded as done
+    State(state::StateVerb),
+    /// Have running servers read the workflow again
+    Reload(reload::Reload),
+    /// Make the skeleton of a repository that builds, with continuous integration
+    Scaffold(scaffold::Scaffold),
     /// Check the content for mistakes
     Check(check::Check),
     /// Show the tools that a session would see, and what they cost
@@ -120,6 +134,22 @@ impl Serving {
     }
 }
 
+/// What decides which workflow a command is about.
+#[derive(Debug, Clone, Args)]
+struct Project {
+    /// The configuration file [default: rutter.yaml or mcp-metadata.yaml, if there is one]
+    #[arg(short, long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl Project {
+    fn workflow(&self, surroundings: &Surroundings) -> Result<Arc<Workflow>, Report> {
+        let request = Request { config: self.config.clone(), ..Request::default() };
+        let setup = Setup::new(&request, &surroundings.environment, &surroundings.folder)?;
+        setup.app.workflow().cloned()
+    }
+}
+
 /// Waits for work that the board does.
 fn wait<T>(work: impl Future<Output = Result<T, Report>>) -> Result<T, Report> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -171,11 +201,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let outcome =
-        Surroundings::look(cli.project.as_deref()).and_then(|surroundings| match cli.verb {
+        Surroundings::look(cli.directory.as_deref()).and_then(|surroundings| match cli.verb {
             Verb::Serve(verb) => verb.run(&surroundings),
             Verb::Init(verb) => verb.run(&surroundings, &mut Screen::stdout()),
             Verb::Search(verb) => verb.run(&surroundings, &mut Screen::stdout()),
             Verb::Eval(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Plan(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::State(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Reload(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Scaffold(verb) => verb.run(&surroundings, &mut Screen::stdout()),
             Verb::Check(verb) => verb.run(&surroundings, &mut Screen::stdout()),
             Verb::Tools(verb) => verb.run(&surroundings, &mut Screen::stdout()),
             Verb::Board(verb) => verb.run(&surroundings, &mut Screen::stdout()),

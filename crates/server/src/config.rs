@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use rutter_base::failure::{Kind, Report};
 use rutter_base::text;
 use rutter_base::watch::Mode;
+use rutter_process::workflow::Gating;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_saphyr::Spanned;
@@ -95,12 +96,18 @@ pub struct Search {
 }
 
 /// How work is done here.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct Process {
-    /// The folder with `process.yaml` and the files that it names
-    #[schemars(with = "String")]
-    pub root: Spanned<String>,
+    /// The folder with the files of the process and, where it is not the built-in one, `process.yaml`
+    #[schemars(with = "Option<String>")]
+    pub root: Option<Spanned<String>>,
+    /// The folder with the capabilities registry: `inventory.json` and `capabilities/`
+    #[schemars(with = "Option<String>")]
+    pub registry: Option<Spanned<String>>,
+    /// Folders whose projects may be checked: over HTTP these alone, over stdio beside the working directory, the client's roots and the user's home
+    #[schemars(with = "Vec<String>")]
+    pub project_roots: Vec<Spanned<String>>,
 }
 
 /// Prompts that follow each other.
@@ -108,8 +115,32 @@ pub struct Process {
 #[serde(deny_unknown_fields)]
 pub struct Workflow {
     /// The metadata file
-    #[schemars(with = "String")]
-    pub prompts: Spanned<String>,
+    #[schemars(with = "Option<String>")]
+    #[serde(default)]
+    pub prompts: Option<Spanned<String>>,
+    /// The graph; `default-graph.json` beside the metadata file unless set
+    #[schemars(with = "Option<String>")]
+    #[serde(default)]
+    pub graph: Option<Spanned<String>>,
+    /// What happens to a call that is out of order: warn or strict
+    #[schemars(with = "Option<GatingName>")]
+    #[serde(default)]
+    pub gating: Gating,
+    /// The folder whose `.mcp/state.json` keeps what was done; the working directory unless set
+    #[schemars(with = "Option<String>")]
+    #[serde(default)]
+    pub workspace: Option<Spanned<String>>,
+}
+
+/// The names of [`Gating`], which knows nothing of schemas.
+#[derive(JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is used")]
+enum GatingName {
+    /// It is answered with a warning
+    Warn,
+    /// It is refused
+    Strict,
 }
 
 /// Where the work is recorded.

@@ -5,7 +5,6 @@
 //! never reach the stream.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::io::Write;
 
@@ -228,7 +227,7 @@ fn embedded(value: Value) -> Value {
 }
 
 /// A map as a field of a log line.
-pub fn object(entries: &BTreeMap<&str, &str>) -> String {
+pub fn object(entries: &impl serde::Serialize) -> String {
     serde_json::to_string(entries).unwrap_or_default()
 }
 

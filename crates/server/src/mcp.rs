@@ -54,6 +54,7 @@ pub struct Handler {
     scope: Arc<Scope>,
     connection: Arc<Connection>,
     shutdown: CancellationToken,
+    local: bool,
 }
 
 /// What the older era keeps from request to request.
@@ -88,7 +89,14 @@ impl Handler {
     /// Serves one connection. Work that only waits ends when `shutdown` is cancelled.
     pub fn new(app: Arc<App>, shutdown: CancellationToken) -> Self {
         let scope = Arc::clone(app.scope());
-        Self { app, scope, connection: Arc::default(), shutdown }
+        Self { app, scope, connection: Arc::default(), shutdown, local: false }
+    }
+
+    /// For a connection with the user at this machine, who started the server.
+    #[must_use]
+    pub fn local(mut self) -> Self {
+        self.local = true;
+        self
     }
 
     /// Asks the modules something, where their files may block, under this caller's scope.
@@ -293,7 +301,7 @@ impl ServerHandler for Handler {
             if view.context.is_some() {
                 self.app.follow_board().await;
             }
-            let entries = self.app.tools(&view.scope).collect();
+            let entries = self.app.tools(&view.scope);
             let (entries, next) =
                 page::cut(entries, |entry| entry.name(), request, self.app.limits().page)?;
             let tools = entries.into_iter();
@@ -324,14 +332,13 @@ impl ServerHandler for Handler {
                 return Err(protocol_error(report));
             }
             let Some(entry) = self.app.tool(&request.name, &view.scope) else {
-                return Err(unknown(
-                    "tool",
-                    &request.name,
-                    self.app.tools(&view.scope).map(tool::Entry::name),
-                ));
+                let visible = self.app.tools(&view.scope);
+                let names = visible.iter().map(|entry| entry.name());
+                return Err(unknown("tool", &request.name, names));
             };
-            let call = Call { app: Arc::clone(&self.app), session: view.context, context };
-            tool::run(entry, &view.scope, call, request).await
+            let app = Arc::clone(&self.app);
+            let call = Call { app, session: view.context, context, local: self.local };
+            tool::run(&entry, &view.scope, call, request).await
         })
         .await
     }

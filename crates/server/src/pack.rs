@@ -11,6 +11,14 @@ pub const SOURCE: &str = "rutter";
 /// The parts of the pack that are content.
 pub const PARTS: [&str; 3] = ["content", "process", "workflow"];
 
+/// The folder with the capabilities registry.
+pub const REGISTRY: &str = "process/capabilities-registry";
+
+/// The folder with the knowledge base of the process: documents that are served as such as well.
+pub const KNOWLEDGE: &str = "content/mcp-resources/practice";
+/// Where those documents are below their source.
+pub const KNOWLEDGE_URI: &str = "acdc://rutter/practice/";
+
 /// A part of the pack.
 pub fn part(name: &str) -> Root {
     let root = Root::embedded(&PACK);

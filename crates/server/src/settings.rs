@@ -3,9 +3,10 @@
 //! Every environment variable that the product reads is declared here, once.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use rutter_base::failure::{Kind, Report};
-use rutter_base::root::{ReadError, RelativePath, Root};
+use rutter_base::root::{ReadError, RelativePath, Root, read_named};
 use rutter_base::secret;
 
 /// A setting that can come from the environment.
@@ -44,6 +45,7 @@ variables! {
     HOST = "RUTTER_HOST" or "ACDC_MCP_HOST": "The interface to listen on";
     PORT = "RUTTER_PORT" or "ACDC_MCP_PORT": "The port to listen on";
     PROCESS_ROOT = "RUTTER_PROCESS_ROOT" or "ACM_ROOT": "The folder with the process";
+    REGISTRY_ROOT = "RUTTER_REGISTRY_ROOT" or "ACM_REGISTRY_ROOT": "The folder with the capabilities registry";
     SEARCH_MAX_RESULTS = "RUTTER_SEARCH_MAX_RESULTS" or "ACDC_MCP_SEARCH_MAX_RESULTS": "How many documents a search gives";
     SEARCH_KEYWORDS_BOOST = "RUTTER_SEARCH_KEYWORDS_BOOST" or "ACDC_MCP_SEARCH_KEYWORDS_BOOST": "What a match in the keywords weighs";
     SEARCH_NAME_BOOST = "RUTTER_SEARCH_NAME_BOOST" or "ACDC_MCP_SEARCH_NAME_BOOST": "What a match in the name weighs";
@@ -52,6 +54,11 @@ variables! {
     XDG_CACHE_HOME = "XDG_CACHE_HOME": "The user's cache folder; ~/.cache unless set";
     LOG_LEVEL = "RUTTER_LOG": "The least grave level that is logged: error, warn, info, debug or trace";
     LOG_FORMAT = "RUTTER_LOG_FORMAT": "json or text";
+    STATE_KEY = "RUTTER_STATE_KEY": "The key that the workflow's state is encrypted with: 64 hexadecimal digits, 32 bytes in base64, or a passphrase";
+    STATE_KEY_FILE = "RUTTER_STATE_KEY_FILE": "A file with that key";
+    STATE_NEW_KEY = "RUTTER_STATE_NEW_KEY": "The key that `rutter state rekey` changes to";
+    STATE_NEW_KEY_FILE = "RUTTER_STATE_NEW_KEY_FILE": "A file with that key";
+    ALLOW_HTTP = "RUTTER_ALLOW_HTTP" or "ALLOW_HTTP": "1 allows requests to other servers, a few a second; nothing makes any yet";
     WATCH = "RUTTER_WATCH": "How changes of files are noticed: auto, poll or off";
 }
 
@@ -110,6 +117,25 @@ impl Environment {
                 ),
             )),
         }
+    }
+
+    /// A secret: the value of one variable, or the content of the file that the other names.
+    pub fn secret(
+        &self,
+        value: Variable,
+        file: Variable,
+        folder: &Path,
+    ) -> Result<Option<String>, Report> {
+        let Some(path) = self.get(file) else { return Ok(self.get(value).map(str::to_owned)) };
+        if self.get(value).is_some() {
+            let message = format!("{} and {} are both set", value.name, file.name);
+            return Err(Report::new(Kind::Invalid, message).hint("keep one of them"));
+        }
+        let text = read_named(&folder.join(path), MAX_FILE).map_err(|error| {
+            Report::new(Kind::Invalid, format!("{}: the file cannot be used: {error}", file.name))
+        })?;
+        // An empty file is no missing key: nothing must be written in plain text because of it.
+        Ok(Some(text.trim().to_owned()))
     }
 
     /// The values that must not appear in a log: those of the product's own secret settings.

@@ -5,27 +5,29 @@
 
 mod find;
 mod search;
+mod workflow;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rutter_base::failure::{Kind, Problem, Report};
-use rutter_base::root::{RelativePath, Root};
+use rutter_base::root::Root;
 use rutter_base::text::one_line;
 use rutter_base::watch::Mode;
 use rutter_board::recipes::Recipes;
 use rutter_board::{Board, StateFiles};
 use rutter_library::{Layout, Library, Source, SourceName};
 use rutter_process::guide::Guide;
-use rutter_process::workflow::Workflow;
 use serde_saphyr::Spanned;
 
 use crate::app::{App, Identity, Limits, Parts};
 use crate::config::{Config, Content};
 use crate::module::ModuleId;
+use crate::outbound::Outbound;
 use crate::pack;
 use crate::profiles::Profile;
+use crate::projects::{Places, expand};
 use crate::scope::{Rule, Scope};
 use crate::session::{ContextFile, Session};
 use crate::settings::{Environment, Variable};
@@ -74,7 +76,7 @@ pub struct Setup {
 /// Where a kind of content comes from.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Origin {
-    /// The kind: `documents`, `prompts`, `process`, `workflow`, `board`.
+    /// The kind: `documents`, `prompts`, `process`, `registry`, `workflow`, `board`.
     pub kind: &'static str,
     /// The place: a folder, or the embedded pack.
     pub place: String,
@@ -148,11 +150,15 @@ impl Setup {
         let parts = Parts {
             library: Some(Arc::new(library)),
             guide: Some(Arc::new(draft.guide(&config, environment)?)),
-            workflow: Some(Arc::new(draft.workflow(&config)?)),
+            projects: draft.projects(&config),
+            workflow: Some(Arc::new(draft.workflow(&config, environment)?)),
             state_files: board.clone().map(|root| Arc::new(StateFiles::new(root))),
             board: store,
             skills: Some(Arc::new(draft.skills(&config, limits)?)),
             search: search::settings(&request.search, environment, &config.search)?,
+            outbound: Outbound::new(
+                environment.parse(Variable::ALLOW_HTTP, flag, "1 or 0")?.unwrap_or_default(),
+            ),
             session,
         };
         let identity = identity(profile, &config, parts.library.as_deref());
@@ -178,8 +184,8 @@ impl Setup {
 /// What the configuration says of tools and arguments that are not there.
 fn named_in_vain(app: &App, recipes: &Recipes, file: &str) -> Vec<Problem> {
     let no_tool = |what: &str, tool: &str| format!("{what} `{tool}`, which is no tool here");
-    let described =
-        app.described_in_vain().map(|tool| no_tool("`tools` describes", &one_line(tool)));
+    let described = app.described_in_vain().into_iter();
+    let described = described.map(|tool| no_tool("`tools` describes", &one_line(tool)));
     let allowed = recipes.own().flat_map(|recipe| {
         recipe.tools.iter().flat_map(|(tool, allowed)| match app.tool(tool, &Scope::everything()) {
             None => vec![no_tool("`recipes` allows", &one_line(tool))],
@@ -240,7 +246,7 @@ impl Draft {
     }
 
     fn resolve(&self, path: &str) -> PathBuf {
-        self.base.join(find::expand(path))
+        self.base.join(expand(path))
     }
 
     fn open(&self, key: &str, path: &Spanned<String>) -> Result<Root, Report> {
@@ -340,47 +346,78 @@ impl Draft {
     }
 
     fn guide(&mut self, config: &Config, environment: &Environment) -> Result<Guide, Report> {
-        let root = if let Some(path) = environment.get(Variable::PROCESS_ROOT) {
-            self.note("process", path, Because::Configured);
-            Root::open(&self.folder.join(find::expand(path))).map_err(|_| {
-                let name = Variable::PROCESS_ROOT.name;
-                Report::new(
-                    Kind::Invalid,
-                    format!("{name}: there is no folder `{}`", one_line(path)),
-                )
-            })?
-        } else if let Some(process) = &config.process {
-            self.note("process", &process.root.value, Because::Configured);
-            self.open("process.root", &process.root)?
-        } else {
+        let configured = config.process.as_ref().and_then(|process| process.root.as_ref());
+        let root = self.named_folder(
+            environment,
+            Variable::PROCESS_ROOT,
+            ("process", "process.root"),
+            configured,
+        )?;
+        let registry = self.registry(config, environment, root.as_ref())?;
+        let Some(root) = root else {
             self.note("process", "embedded pack", Because::Default);
-            return Ok(Guide::deferred(pack::part("process")));
+            return Ok(Guide::deferred(pack::part("process"))
+                .with_registry(Some(registry))
+                .with_knowledge(pack::part(pack::KNOWLEDGE)));
         };
-        Guide::open(root).map_err(|problem| Report::new(Kind::Invalid, problem.to_string()))
+        let guide =
+            Guide::open(root).map_err(|problem| Report::new(Kind::Invalid, problem.to_string()))?;
+        Ok(guide.with_registry(Some(registry)))
     }
 
-    fn workflow(&mut self, config: &Config) -> Result<Workflow, Report> {
-        let broken = |problem: Problem| Report::new(Kind::Invalid, problem.to_string());
-        if let Some(workflow) = &config.workflow {
-            let prompts = &workflow.prompts;
-            self.note("workflow", &prompts.value, Because::Configured);
-            let path = self.resolve(&prompts.value);
-            let file = path.file_name().and_then(|name| RelativePath::new(name.to_str()?).ok());
-            let root = path.parent().and_then(|folder| Root::open(folder).ok());
-            let (Some(root), Some(file)) = (root, file) else {
-                return Err(self.at("workflow.prompts", prompts, "there is no such file"));
-            };
-            return Workflow::open(root, file)
-                .map_err(|problem| self.at("workflow.prompts", prompts, problem));
+    /// The registry that is named, else the one in or beside the process's folder, else the pack's.
+    fn registry(
+        &mut self,
+        config: &Config,
+        environment: &Environment,
+        process: Option<&Root>,
+    ) -> Result<Root, Report> {
+        let configured = config.process.as_ref().and_then(|process| process.registry.as_ref());
+        let named = self.named_folder(
+            environment,
+            Variable::REGISTRY_ROOT,
+            ("registry", "process.registry"),
+            configured,
+        )?;
+        if let Some(root) = named {
+            return Ok(root);
         }
-        if let Some((root, file)) = find::workflow(&self.folder) {
-            self.note("workflow", find::WORKFLOW, Because::Found);
-            return Workflow::open(root, file).map_err(broken);
+        let near = process.and_then(Root::path).and_then(find::registry);
+        if near.is_some() {
+            self.note("registry", find::REGISTRY, Because::Found);
         }
-        self.note("workflow", "embedded pack", Because::Default);
-        let file = RelativePath::new(find::META)
-            .map_err(|error| Report::new(Kind::Internal, error.to_string()))?;
-        Ok(Workflow::deferred(pack::part("workflow"), file))
+        Ok(near.unwrap_or_else(|| pack::part(pack::REGISTRY)))
+    }
+
+    /// The folder that a variable names, else the one that the configuration names.
+    fn named_folder(
+        &mut self,
+        environment: &Environment,
+        variable: Variable,
+        (kind, key): (&'static str, &str),
+        configured: Option<&Spanned<String>>,
+    ) -> Result<Option<Root>, Report> {
+        if let Some(path) = environment.get(variable) {
+            self.note(kind, path, Because::Configured);
+            let root = Root::open(&self.folder.join(expand(path))).map_err(|_| {
+                let message = format!("{}: there is no folder `{}`", variable.name, one_line(path));
+                Report::new(Kind::Invalid, message)
+            })?;
+            return Ok(Some(root));
+        }
+        let Some(path) = configured else { return Ok(None) };
+        self.note(kind, &path.value, Because::Configured);
+        self.open(key, path).map(Some)
+    }
+
+    /// Where projects may be that are checked.
+    fn projects(&self, config: &Config) -> Places {
+        let configured = config.process.iter().flat_map(|process| &process.project_roots);
+        Places {
+            working: self.folder.clone(),
+            home: std::env::home_dir(),
+            configured: configured.map(|path| self.resolve(&path.value)).collect(),
+        }
     }
 
     /// The skills of the configuration, then the embedded one.

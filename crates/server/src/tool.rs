@@ -24,6 +24,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::app::App;
+use crate::metrics::Outcome;
 use crate::module::ModuleId;
 use crate::schema;
 use crate::scope::{Narrowing, Outside, Scope, Subject};
@@ -135,6 +136,8 @@ pub struct Call {
     pub session: Option<Arc<Context>>,
     /// The request, for what the protocol allows a tool beyond its answer.
     pub context: RequestContext<RoleServer>,
+    /// Whether the caller is the user at this machine, and not someone on the network.
+    pub local: bool,
 }
 
 impl Call {
@@ -342,9 +345,10 @@ pub async fn run(
     params: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
     let began = Instant::now();
-    let deadline = call.app.limits().deadline;
+    let app = Arc::clone(&call.app);
+    let deadline = app.limits().deadline;
     let narrowing = scope.narrowing(entry.name());
-    let within = narrowing.map_or(Ok(()), |left| entry.check(&call.app, &left, &params));
+    let within = narrowing.map_or(Ok(()), |left| entry.check(&app, &left, &params));
     let outcome = match within {
         Ok(()) => {
             let work = (entry.handler)(call, params);
@@ -354,7 +358,9 @@ pub async fn run(
         Err(outside) => Err(outside),
     };
     let tool = entry.name();
-    let ms = began.elapsed().as_secs_f64() * 1_000.0;
+    let seconds = began.elapsed().as_secs_f64();
+    let ms = seconds * 1_000.0;
+    app.metrics().record(tool, counted(&outcome), seconds);
     match outcome {
         Ok(response) => {
             tracing::info!(event = "tool_call", tool, ms, outcome = "ok");
@@ -381,6 +387,16 @@ pub async fn run(
             }
             Ok(CallToolResult::error(vec![ContentBlock::text(report.to_string())]).into())
         }
+    }
+}
+
+/// How a call is counted.
+fn counted(outcome: &Result<CallToolResponse, CallError>) -> Outcome {
+    match outcome {
+        Ok(_) => Outcome::Ok,
+        Err(CallError::Arguments(_)) => Outcome::Invalid,
+        Err(CallError::Failed(report)) if report.kind() == Kind::Invalid => Outcome::Invalid,
+        Err(CallError::Failed(_) | CallError::Protocol(_)) => Outcome::Failed,
     }
 }
 

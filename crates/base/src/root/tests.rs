@@ -47,7 +47,7 @@ fn a_folder_and_embedded_files_answer_alike() {
     assert!(below.read(&path("path.rs"), 1 << 20).is_ok());
     assert!(matches!(below.read(&path("lib.rs"), 1 << 20), Err(ReadError::NotFound)));
     let files: Vec<_> = below.walk(&["rs"]).files.into_iter().map(|f| f.path.to_string()).collect();
-    assert_eq!(files, ["path.rs", "tests.rs", "walk.rs"]);
+    assert_eq!(files, ["durable.rs", "path.rs", "tests.rs", "walk.rs"]);
     assert!(pack.create(&path("x"), b"").is_err());
 }
 
@@ -223,4 +223,54 @@ fn a_walk_for_no_endings_finds_every_file() {
     let found: Vec<String> =
         root.walk(&[]).files.into_iter().map(|found| found.path.to_string()).collect();
     assert_eq!(found, ["LICENSE", "a.md", "b.tar.gz"]);
+}
+
+#[test]
+fn a_folder_is_listed_without_following_links_out() {
+    let (folder, root) = folder();
+    let at = |name: &str| folder.path().join("a").join(name);
+    fs::create_dir_all(at("sub")).unwrap();
+    fs::write(at("file"), "").unwrap();
+    fs::write(at(".hidden"), "").unwrap();
+    symlink("file", at("link")).unwrap();
+    symlink("sub", at("sublink")).unwrap();
+    symlink("/etc/passwd", at("out")).unwrap();
+    assert!(Command::new("mkfifo").arg(at("fifo")).status().unwrap().success());
+    let listed: Vec<_> =
+        root.list(&path("a")).into_iter().map(|entry| (entry.name, entry.kind)).collect();
+    let expected = [
+        (".hidden", EntryKind::File),
+        ("fifo", EntryKind::Other),
+        ("file", EntryKind::File),
+        ("link", EntryKind::File),
+        ("out", EntryKind::Other),
+        ("sub", EntryKind::Folder),
+        ("sublink", EntryKind::Folder),
+    ];
+    assert_eq!(listed, expected.map(|(name, kind)| (name.to_owned(), kind)));
+    assert_eq!(root.list(&path("none")), []);
+    let embedded = Root::embedded(&PACK).list(&path("root"));
+    assert_eq!(embedded.first().map(|entry| entry.name.as_str()), Some("durable.rs"));
+}
+
+#[test]
+fn a_folder_that_a_caller_names_is_opened_only_within_another() {
+    let outer = tempfile::tempdir().unwrap();
+    let at = |name: &str| outer.path().join(name);
+    fs::create_dir_all(at("base/inner")).unwrap();
+    fs::create_dir_all(at("other")).unwrap();
+    symlink("base", at("alias")).unwrap();
+    symlink("../other", at("base/out")).unwrap();
+    symlink("inner", at("base/in")).unwrap();
+    let opened = |base: &str, path: &str| {
+        Root::open_within(&at(base), &at(path)).map(|root| root.is_some()).ok()
+    };
+    for path in ["base", "base/inner", "base/in", "alias/inner", "base/inner/..", "other/../base"] {
+        assert_eq!(opened("base", path), Some(true), "{path}");
+        assert_eq!(opened("alias", path), Some(true), "{path}");
+    }
+    for path in ["other", "base/out", "", "base/.."] {
+        assert_eq!(opened("base", path), Some(false), "{path}");
+    }
+    assert_eq!(opened("base", "base/none"), None);
 }

@@ -75,8 +75,11 @@ pub(super) fn folder(dir: &Dir, extensions: &[&str]) -> Walk {
                 continue;
             }
             let path = join(&folder, name);
-            // Following links, but only within the root: one that leads out is an error here.
-            let metadata = match dir.metadata(&path) {
+            // Following links, but only within the root: one that leads out is an error here. What
+            // is no link needs no walk along its path, which is most of what a walk costs.
+            let linked = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            let metadata = if linked { dir.metadata(&path) } else { entry.metadata() };
+            let metadata = match metadata {
                 Ok(metadata) => metadata,
                 Err(_) if !wanted(name, extensions) => continue,
                 Err(_) => {
@@ -114,6 +117,65 @@ pub(super) fn folder(dir: &Dir, extensions: &[&str]) -> Walk {
         }
     }
     finish(walk)
+}
+
+/// What is directly in a folder.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: EntryKind,
+}
+
+/// What a name in a folder stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EntryKind {
+    /// A regular file, or a link to one within the root.
+    File,
+    /// A folder, or a link to one within the root.
+    Folder,
+    /// A device, a FIFO, a socket, or a link that leads nowhere or out of the root.
+    Other,
+}
+
+/// Looks at what links lead to, and trusts the folder's own word about everything else: a folder
+/// of ten thousand files is listed without touching one of them.
+pub(super) fn list(dir: &Dir, folder: &RelativePath) -> Vec<Listed> {
+    let Ok(entries) = dir.read_dir(folder.as_str()) else { return Vec::new() };
+    let listed = entries.flatten().take(MAX_FILES).filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let kind = entry.file_type().ok()?;
+        let kind = if kind.is_symlink() {
+            match dir.metadata(join(folder.as_str(), &name)) {
+                Ok(metadata) if metadata.is_file() => EntryKind::File,
+                Ok(metadata) if metadata.is_dir() => EntryKind::Folder,
+                _ => EntryKind::Other,
+            }
+        } else if kind.is_file() {
+            EntryKind::File
+        } else if kind.is_dir() {
+            EntryKind::Folder
+        } else {
+            EntryKind::Other
+        };
+        Some(Listed { name, kind })
+    });
+    let mut listed: Vec<Listed> = listed.collect();
+    listed.sort();
+    listed
+}
+
+pub(super) fn list_embedded(dir: &include_dir::Dir<'static>) -> Vec<Listed> {
+    let named = |path: &Path, kind| {
+        let name = path.file_name()?.to_str()?.to_owned();
+        Some(Listed { name, kind })
+    };
+    let folders = dir.dirs().filter_map(|folder| named(folder.path(), EntryKind::Folder));
+    let files = dir.files().filter_map(|file| named(file.path(), EntryKind::File));
+    let mut listed: Vec<Listed> = folders.chain(files).collect();
+    listed.sort();
+    listed
 }
 
 pub(super) fn embedded(dir: &include_dir::Dir<'static>, extensions: &[&str]) -> Walk {

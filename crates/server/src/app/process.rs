@@ -17,10 +17,7 @@ impl Module for Process {
     }
 
     fn summary(&self) -> String {
-        format!(
-            "the stages {}",
-            text::listed(self.0.stages().iter().map(|stage| stage.id.as_str()))
-        )
+        format!("the stages {}", text::listed(self.0.stage_names().iter().map(String::as_str)))
     }
 
     fn problems(&self) -> Vec<Problem> {
@@ -28,7 +25,6 @@ impl Module for Process {
     }
 
     fn is_immutable(&self) -> bool {
-        // The list of stages is read once; their text is read anew each time and is no list.
-        true
+        self.0.is_immutable()
     }
 }

@@ -1,5 +1,7 @@
 //! `rutter check`
 
+mod project;
+
 use clap::{Args, ValueEnum};
 use rutter_base::failure::{Problem, Report, Severity};
 use rutter_base::text::one_line;
@@ -11,16 +13,31 @@ use crate::module::ModuleId;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit code: 0 when there are no errors, 1 when there are, 2 when the configuration is wrong.
+    after_help = "Checks the content that is served. Checks the project in this folder as well, its structure and the \
+health of its documents, where the folder has at least two of the documents that the process asks for \
+(intent, brief, status, CLAUDE.md), or where --project or --fix says so.
+
+Exit code: 0 when there are no errors, 1 when there are, 2 when the configuration is wrong.
 
 Examples:
   rutter check
-  rutter check --format github    as annotations of a pull request
+  rutter check --project ../other     and the project there
+  rutter check --fix                  make what the project here lacks, from the stubs
+  rutter check --format github        as annotations of a pull request
   rutter check --json"
 )]
 pub(super) struct Check {
     #[command(flatten)]
     serving: Serving,
+    /// Check this project, whatever it looks like [default: the working directory]
+    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = ".")]
+    project: Option<String>,
+    /// Make what the project lacks from the stubs; what exists is not touched
+    #[arg(long)]
+    fix: bool,
+    /// The type of project that --fix chooses stubs for
+    #[arg(long = "type", value_name = "TYPE", requires = "fix")]
+    project_type: Option<String>,
     /// Print JSON: the same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -49,6 +66,9 @@ struct Found {
 
 #[derive(Serialize)]
 struct Findings {
+    /// The project's checks, where it was checked
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<project::Outcome>,
     problems: Vec<Found>,
     errors: usize,
     warnings: usize,
@@ -70,11 +90,14 @@ impl Check {
             let module = Some(module.id());
             problems.into_iter().map(move |problem| Found { module, problem })
         });
-        let problems: Vec<Found> = configured.chain(content).collect();
+        let project = self.check_project(&setup, surroundings)?;
+        let faults = project.iter().flat_map(|project| project.problems.clone());
+        let faults = faults.map(|problem| Found { module: Some(ModuleId::Process), problem });
+        let problems: Vec<Found> = configured.chain(content).chain(faults).collect();
         let count =
             |severity| problems.iter().filter(|found| found.problem.severity == severity).count();
         let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-        let findings = Findings { problems, errors, warnings };
+        let findings = Findings { project, problems, errors, warnings };
         match if self.json { Format::Json } else { self.format } {
             Format::Text => print_text(&findings, screen),
             Format::Json => screen.json(&findings),
@@ -85,12 +108,18 @@ impl Check {
 }
 
 fn print_text(findings: &Findings, screen: &mut Screen) {
+    for made in findings.project.iter().flat_map(|project| &project.made) {
+        screen.line(&format!("{} {}", screen.styled(Style::Good, "made"), one_line(made)));
+    }
     for found in &findings.problems {
         let label = match found.problem.severity {
             Severity::Error => screen.styled(Style::Bad, "error"),
             Severity::Warning => screen.styled(Style::Warning, "warning"),
         };
         screen.line(&format!("{label}: {}", one_line(&found.problem.to_string())));
+    }
+    if let Some(project) = &findings.project {
+        screen.line(&format!("project: {} of {} checks passed", project.passed, project.total));
     }
     let summary = match (findings.errors, findings.warnings) {
         (0, 0) => screen.styled(Style::Good, "no problems found"),

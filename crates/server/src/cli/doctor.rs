@@ -105,7 +105,7 @@ fn examine(setup: &Setup, surroundings: &Surroundings) -> (Diagnosis, u8) {
         content: setup.origins.clone(),
         modules: modules.collect(),
         recipe: view.context.and_then(|context| context.recipe.clone()),
-        tools: app.tools(&view.scope).count(),
+        tools: app.tools(&view.scope).len(),
         problems,
         advice,
         failure: None,

@@ -106,6 +106,7 @@ impl Serve {
             Transport::Stdio => over_stdio(&setup)?,
             Transport::Http | Transport::Sse => self.over_http(&setup, surroundings)?,
         }
+        log_usage(&setup);
         tracing::info!(event = "server_stop", "the server stopped");
         Ok(FINE)
     }
@@ -139,6 +140,7 @@ impl Serve {
                     .line(&format!("Connect a client: claude mcp add --transport http rutter {url}"));
             }
             let _watches = watch(setup);
+            reload_on_hangup(setup);
             let names = std::iter::once(host.clone()).chain(setup.http.public_names.iter().cloned()).collect();
             let served = listening.serve(setup.app.clone(), names, shutdown.clone());
             tokio::select! {
@@ -163,6 +165,7 @@ fn over_stdio(setup: &Setup) -> Result<(), Report> {
     runtime.block_on(async {
         let shutdown = stop_on_signals();
         let _watches = watch(setup);
+        reload_on_hangup(setup);
         tracing::debug!(event = "client_waiting", "waiting for a client on standard input");
         stdio::serve(setup.app.clone(), shutdown).await;
     });
@@ -186,6 +189,34 @@ fn watch(setup: &Setup) -> Vec<rutter_base::watch::Watch> {
         tracing::warn!(event = "watch_failed", cause = %error, "changes of files are not noticed");
         Vec::new()
     })
+}
+
+/// Reads the files again when the process gets a hangup signal.
+#[cfg(unix)]
+fn reload_on_hangup(setup: &Setup) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut hangup) = signal(SignalKind::hangup()) else { return };
+    let app = setup.app.clone();
+    tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            let app = app.clone();
+            // A defect in it is in the log, and the server goes on.
+            let _ = tokio::task::spawn_blocking(move || app.reload()).await;
+        }
+    });
+}
+
+/// There is no such signal.
+#[cfg(not(unix))]
+fn reload_on_hangup(_: &Setup) {}
+
+/// Says how the tools were used: over stdio nobody else asks.
+fn log_usage(setup: &Setup) {
+    let usage = setup.app.metrics().usage();
+    let calls: u64 = usage.values().map(|tool| tool.calls).sum();
+    if calls > 0 {
+        tracing::info!(event = "usage", calls, tools = logging::object(&usage), "calls by tool");
+    }
 }
 
 /// A token that is cancelled when the process is asked to end.

@@ -74,7 +74,8 @@ impl Tools {
         let setup = self.serving.setup(surroundings)?;
         let scope = wait(self.scope(&setup))?;
         let app = &setup.app;
-        let rows = app.tools(&scope).map(|entry| {
+        let tools = app.tools(&scope);
+        let rows = tools.iter().map(|entry| {
             let definition = serde_json::to_vec(&*entry.narrowed(app, &scope)).unwrap_or_default();
             Row {
                 name: entry.name().to_owned(),

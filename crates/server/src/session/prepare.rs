@@ -53,7 +53,7 @@ impl Start<'_> {
     fn server(&self, profile: Option<Profile>, context: &str) -> Value {
         let mut arguments = vec!["serve".to_owned()];
         let mut add = |flag: &str, value: &str| arguments.extend([flag.into(), value.into()]);
-        add("--project", &self.project.to_string_lossy());
+        add("--directory", &self.project.to_string_lossy());
         if let Some(config) = self.config {
             add("--config", &config.to_string_lossy());
         }
@@ -146,7 +146,7 @@ async fn context(
     };
     let scope = context.scope(Some(recipe)).and(&overrides(discipline.as_ref()));
     let shown = profile(setup, recipe).map(Profile::scope).unwrap_or_default();
-    let tools = setup.app.tools(&shown).filter(|entry| !scope.admits(entry.subject()));
+    let tools = setup.app.tools(&shown).into_iter().filter(|entry| !scope.admits(entry.subject()));
     context.disabled_tools = tools.map(|entry| entry.name().to_owned()).collect();
     Ok((context, discipline))
 }

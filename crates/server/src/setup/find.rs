@@ -10,6 +10,7 @@ use rutter_base::text::one_line;
 use rutter_library::Layout;
 
 use crate::config::Config;
+use crate::projects::expand;
 
 /// The names under which a configuration file is found.
 const CONFIG_NAMES: [&str; 2] = ["rutter.yaml", "mcp-metadata.yaml"];
@@ -69,6 +70,16 @@ pub(super) fn is_served(root: &Root) -> bool {
 /// The folder of the board.
 pub(super) const BOARD: &str = ".ralph";
 
+/// The folder of a capabilities registry.
+pub(super) const REGISTRY: &str = "capabilities-registry";
+
+/// The registry in the folder of a process, or beside it.
+pub(super) fn registry(process: &Path) -> Option<Root> {
+    let beside = process.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
+    let places = std::iter::once(process.to_owned()).chain(beside);
+    places.into_iter().find_map(|place| Root::open(&place.join(REGISTRY)).ok())
+}
+
 /// The metadata of a workflow, in the working directory.
 pub(super) const WORKFLOW: &str = "resources/prompts.meta.yaml";
 /// The same, within its folder.
@@ -120,12 +131,4 @@ fn unusable(path: &Path, error: &ReadError) -> Report {
 pub(super) fn shown(path: &Path) -> String {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     one_line(&name)
-}
-
-/// `~/` is the home of whoever runs the server.
-pub(super) fn expand(path: &str) -> PathBuf {
-    match path.strip_prefix("~/").zip(std::env::home_dir()) {
-        Some((rest, home)) => home.join(rest),
-        None => PathBuf::from(path),
-    }
 }

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use rutter_base::failure::{Kind, Report};
 use rutter_library::search::Boosts;
 
-use super::find;
 use crate::app::SearchSettings;
 use crate::config::Search;
+use crate::projects::expand;
 use crate::settings::{Environment, Variable};
 
 /// The folder for what is kept between starts; `None` where nothing shall or can be kept.
 pub(super) fn cache(environment: &Environment) -> Option<PathBuf> {
     let folder = match environment.get(Variable::CACHE) {
         Some("off") => return None,
-        Some(folder) => find::expand(folder),
+        Some(folder) => expand(folder),
         None => match environment.get(Variable::XDG_CACHE_HOME) {
             Some(folder) => PathBuf::from(folder).join("rutter"),
             None => std::env::home_dir()?.join(CACHES).join("rutter"),

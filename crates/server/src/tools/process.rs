@@ -1,43 +1,23 @@
-//! Tools over the process.
+//! Tools over the process, a file for each family.
+
+pub(super) mod artifacts;
+pub(super) mod capabilities;
+pub(super) mod governance;
+pub(super) mod knowledge;
+pub(super) mod orchestration;
+pub(super) mod project;
 
 use rmcp::model::JsonObject;
-use rutter_base::failure::Report;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::Value;
 
-use crate::app::App;
-use crate::module::ModuleId;
-use crate::tool::{Call, Effect, Text, Tool};
-
-/// The `get_stage` tool.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct GetStage {
-    /// ACM stage name
-    stage: String,
-}
-
-impl Tool for GetStage {
-    const NAME: &'static str = "get_stage";
-    const TITLE: &'static str = "Get a stage";
-    const DESCRIPTION: &'static str = "Get ACM stage requirements and workflow. Use when an agent needs to \
-        understand what a stage involves, its phases, entry/exit criteria, and expected outputs. Do NOT use \
-        for transition guidance (use get_transition_prompt instead).";
-    const MODULE: ModuleId = ModuleId::Process;
-    const EFFECT: Effect = Effect::Reads;
-    type Output = Text;
-
-    async fn call(self, call: Call) -> Result<Self::Output, Report> {
-        Ok(Text(call.app.with_guide(move |guide| guide.stage(&self.stage)).await??))
-    }
-
-    fn shape(app: &App, schema: &mut JsonObject) {
-        let stages: Vec<Value> = app.stage_names().map(Value::from).collect();
-        if let Some(stage) =
-            schema.get_mut("properties").and_then(|properties| properties.get_mut("stage"))
-        {
-            stage["enum"] = Value::Array(stages);
-        }
+/// Says in a schema which values an argument can take. A caller who passes another gets an answer
+/// that lists them, so this is for those who choose.
+fn choices(schema: &mut JsonObject, argument: &str, values: impl IntoIterator<Item = String>) {
+    let values: Vec<Value> = values.into_iter().map(Value::from).collect();
+    let argument = schema.get_mut("properties").and_then(|all| all.get_mut(argument));
+    if let Some(Value::Object(argument)) = argument
+        && !values.is_empty()
+    {
+        argument.insert("enum".into(), Value::Array(values));
     }
 }

@@ -1,10 +1,13 @@
-//! Streamable HTTP at `/mcp`.
+//! Streamable HTTP at `/mcp`, and what is counted at `/metrics`.
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
 use axum::serve::ListenerExt;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -63,10 +66,19 @@ fn router(app: Arc<App>, names: Vec<String>, shutdown: &CancellationToken) -> Ro
         .with_allowed_origins(LOCAL_ORIGINS)
         .with_cancellation_token(shutdown.child_token());
     let handler_shutdown = shutdown.child_token();
+    let counted = Arc::clone(&app);
     let service = StreamableHttpService::new(
         move || Ok(Handler::new(Arc::clone(&app), handler_shutdown.clone())),
         Arc::new(LocalSessionManager::default()),
         config,
     );
-    Router::new().route_service("/mcp", service)
+    let metrics = axum::routing::get(move || async move { metrics(&counted) });
+    Router::new().route_service("/mcp", service).route("/metrics", metrics)
+}
+
+/// What is counted, for Prometheus.
+fn metrics(app: &App) -> Result<impl IntoResponse + use<>, StatusCode> {
+    const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    let page = app.metrics().render().map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
+    Ok(([(CONTENT_TYPE, OPENMETRICS)], page))
 }

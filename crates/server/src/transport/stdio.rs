@@ -45,7 +45,7 @@ pub async fn serve_on(
     output: impl AsyncWrite + Send + Unpin + 'static,
     shutdown: CancellationToken,
 ) {
-    let handler = Handler::new(app, shutdown.clone());
+    let handler = Handler::new(app, shutdown.clone()).local();
     let transport = Lines::new(input, output, shutdown.clone());
     // Not `serve`: that ends when the first message is anything but an opening request.
     let service = serve_directly_with_ct(handler, transport, None, shutdown.clone());

@@ -91,6 +91,189 @@ fn check_finds_problems_and_says_so_in_three_formats() {
 }
 
 #[test]
+fn check_looks_at_the_project_and_makes_what_it_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let fine = run(at, &["check"]);
+    assert_eq!((fine.status.code(), text(&fine.stdout)), (Some(0), "no problems found\n".into()));
+    let output = run(at, &["check", "--project"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text(&output.stdout).starts_with("error: .claude/CLAUDE.md: missing\n")
+            && text(&output.stdout)
+                .ends_with("project: 0 of 22 checks passed\n9 errors, 0 warnings\n"),
+        "{}",
+        text(&output.stdout)
+    );
+    std::fs::create_dir_all(at.join("docs")).unwrap();
+    std::fs::write(at.join("docs/intent.md"), "# Mine\n").unwrap();
+    std::fs::write(at.join("status.md"), "# Mine\n").unwrap();
+    let github = text(&run(at, &["check", "--format", "github"]).stdout);
+    assert!(
+        github.contains("::error file=docs/intent.md::no heading says `Outcome`\n"),
+        "{github}"
+    );
+    assert!(github.contains("::error file=docs/brief.md::missing\n"), "{github}");
+
+    let refused = run(at, &["check", "--fix", "--read-only"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stdout));
+    let refused = run(at, &["check", "--fix", "--type", "game"]);
+    assert_eq!(
+        text(&refused.stderr),
+        "rutter: there is no project type `game`; use one of `app`, `workflow`, `artifact`\n"
+    );
+    assert!(!at.join(".claude").exists() && !at.join("README.md").exists());
+    let output = run(at, &["check", "--fix", "--type", "workflow", "--json"]);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        json["project"]["made"],
+        json!([
+            ".claude/CLAUDE.md",
+            ".claude/rules/constraints.md",
+            "docs/brief.md",
+            "docs/inbox/.gitkeep",
+            "_archive/.gitkeep",
+            "README.md"
+        ])
+    );
+    assert_eq!(std::fs::read(at.join("status.md")).unwrap(), b"# Mine\n");
+    assert_eq!(output.status.code(), Some(1), "what a person wrote is for a person to mend");
+
+    let fresh = tempfile::tempdir().unwrap();
+    let output = run(fresh.path(), &["check", "--fix"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    assert!(
+        text(&output.stdout).ends_with("project: 22 of 22 checks passed\nno problems found\n"),
+        "{}",
+        text(&output.stdout)
+    );
+    let again = text(&run(fresh.path(), &["check", "--fix"]).stdout);
+    assert_eq!(again, "project: 22 of 22 checks passed\nno problems found\n");
+    let elsewhere = run(at, &["check", "--project", &fresh.path().display().to_string(), "--json"]);
+    let json: Value = serde_json::from_slice(&elsewhere.stdout).unwrap();
+    assert_eq!(json["project"]["passed"], 22);
+    let nowhere = run(at, &["check", "--project", "no\u{1b}where"]);
+    assert_eq!(
+        text(&nowhere.stderr),
+        "rutter: --project: the folder `no\u{FFFD}where` cannot be opened: entity not found\n"
+    );
+}
+
+/// What the process never does: the calls that open for writing, make, move or remove.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_process_opens_nothing_for_writing() {
+    if Command::new("strace").arg("-V").output().is_err() {
+        // `nothing_in_a_project_is_changed` holds the same from the outside.
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    run(folder.path(), &["check", "--fix"]);
+    let trace = tempfile::NamedTempFile::new().unwrap();
+    let mut child = Command::new("strace")
+        .args(["-f", "-qq", "-e", "trace=%file,ftruncate,fchmod,fchown", "-o"])
+        .arg(trace.path())
+        .args([env!("CARGO_BIN_EXE_rutter"), "serve", "--profile", "acm"])
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
+    let mut answer = || {
+        let mut line = String::new();
+        assert!(std::io::BufRead::read_line(&mut output, &mut line).unwrap() > 0);
+        serde_json::from_str::<Value>(&line).unwrap()
+    };
+    let opening = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}});
+    writeln!(input, "{opening}").unwrap();
+    answer();
+    for (name, arguments) in crate::process::every_call() {
+        let params = json!({"name": name, "arguments": arguments});
+        writeln!(
+            input,
+            "{}",
+            json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+        )
+        .unwrap();
+        assert!(answer()["result"]["content"].is_array(), "{name}");
+    }
+    drop(input);
+    assert!(child.wait().unwrap().success());
+    let calls = std::fs::read_to_string(trace.path()).unwrap();
+    assert!(calls.contains("status.md"), "the trace shows what was read");
+    // Its own standard streams it may write to.
+    let own =
+        |call: &str| ["\"/dev/null\"", "\"/proc/self/fd/"].iter().any(|path| call.contains(path));
+    let writing = calls.lines().filter(|call| {
+        let opens = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"];
+        let changes = [
+            "creat(", "mkdir", "rename", "unlink", "rmdir", "link(", "linkat(", "truncate",
+            "chmod", "chown", "utime", "mknod",
+        ];
+        let changes = changes.iter().any(|name| call.contains(name)) && !call.contains("readlink");
+        (opens.iter().any(|flag| call.contains(flag)) || changes) && !own(call)
+    });
+    assert_eq!(writing.collect::<Vec<_>>(), [""; 0]);
+}
+
+#[test]
+fn over_http_only_configured_folders_are_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("shared/p")).unwrap();
+    std::fs::write(folder.path().join("rutter.yaml"), "process: {project_roots: [shared]}\n")
+        .unwrap();
+    let mut child = rutter(folder.path(), &["serve", "--transport", "http", "--port", "0"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut log = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("\"listening\"") {
+        line.clear();
+        assert!(
+            std::io::BufRead::read_line(&mut log, &mut line).unwrap() > 0,
+            "the server is gone"
+        );
+    }
+    let listening: Value = serde_json::from_str(&line).unwrap();
+    let address = listening["url"].as_str().unwrap();
+    let address = address.trim_start_matches("http://").split('/').next().unwrap().to_owned();
+    for (path, expected) in [
+        (json!("shared/p"), "Project Structure Check: shared/p"),
+        (json!("."), "below a folder that the operator named in `process.project_roots`"),
+        (json!("~/"), "below a folder that the operator named in `process.project_roots`"),
+        (Value::Null, "below a folder that the operator named in `process.project_roots`"),
+    ] {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": "check_project_structure", "arguments": {"project_path": path}, "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientInfo": {"name": "it", "version": "1"},
+                "io.modelcontextprotocol/clientCapabilities": {}}}})
+        .to_string();
+        let mut stream = std::net::TcpStream::connect(&address).unwrap();
+        write!(
+            stream,
+            "POST /mcp HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
+             accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n\
+             mcp-method: tools/call\r\nmcp-name: check_project_structure\r\nconnection: close\r\n\
+             content-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut answer = String::new();
+        std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
+        assert!(answer.contains(expected), "{path}: {answer}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
 fn check_reads_the_documents() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
@@ -139,7 +322,7 @@ fn tools_adds_up_what_a_session_costs() {
         &run(folder.path(), &["tools", "--json", "--profile", "acm"]).stdout,
     )
     .unwrap();
-    assert_eq!(acm["tools"][0]["name"], "get_stage");
+    assert_eq!(acm["tools"].as_array().unwrap().len(), 13);
     let plain = text(&run(folder.path(), &["tools"]).stdout);
     assert!(!plain.contains('\u{1b}'), "colours without a terminal");
 }

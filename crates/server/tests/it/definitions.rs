@@ -26,7 +26,7 @@ async fn definitions_are_plain_enough_for_every_client() {
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");
         assert!(tool["annotations"]["readOnlyHint"].is_boolean(), "{name}");
         assert!(tool["title"].is_string() && tool["description"].is_string(), "{name}");
-        for noise in ["$schema", "$ref", "\"null\"", "\"format\""] {
+        for noise in ["$schema", "$ref", "\"null\"", "\"format\":\""] {
             assert!(!text.contains(noise), "{name}: {noise}");
         }
     }

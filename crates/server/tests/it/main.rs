@@ -15,6 +15,7 @@ mod errors;
 mod hostile;
 mod init;
 mod pack;
+mod process;
 mod prompts;
 mod protocol;
 mod reading;
@@ -27,6 +28,9 @@ mod server;
 mod session_files;
 mod sessions;
 mod skills;
+mod workflow;
+mod workflow_crash;
+mod workflow_terminal;
 
 /// A file of tests that nobody names here would never run.
 #[test]

@@ -229,12 +229,11 @@ async fn a_readme_beside_docs_is_served_with_them() {
         ("README.md", "# Ours\n\nWhat it is.\n"),
         ("CHANGELOG.md", "# Changes\n"),
     ]);
-    let mut client = folder.connect().await;
+    let mut client = folder.profile(Profile::Acdc).connect().await;
     let list = client.result("resources/list", json!({})).await;
     let uris: Vec<_> =
         list["resources"].as_array().unwrap().iter().map(|r| r["uri"].as_str().unwrap()).collect();
-    let skill = "skill://rutter-workflow/SKILL.md";
-    assert_eq!(uris, ["acdc://docs/README", "acdc://project/README", skill]);
+    assert_eq!(uris, ["acdc://docs/README", "acdc://project/README"]);
     client.folder.write("README.md", "# Theirs\n");
     client.notification("notifications/resources/list_changed").await;
     let read = client.result("resources/read", json!({"uri": "acdc://project/README.md"})).await;

@@ -38,8 +38,13 @@ async fn each_profile_shows_its_surface() {
         surface(Profile::Architecture).await,
         (strings(&[]), strings(&["architecture://adr/001-rust"]))
     );
-    assert_eq!(surface(Profile::Acm).await, (strings(&["get_stage"]), strings(&[])));
-    assert_eq!(surface(Profile::Prompts).await, (strings(&["first"]), strings(&[])));
+    let (tools, resources) = surface(Profile::Acm).await;
+    assert_eq!((tools.len(), resources.len()), (13, 0), "{tools:?}");
+    let (tools, resources) = surface(Profile::Prompts).await;
+    assert_eq!(tools, ["advance_state", "export_task_list", "first", "suggest_next_calls"]);
+    assert_eq!(resources.len(), 1, "{resources:?}");
+    let file = resources[0].strip_prefix("file:///").unwrap();
+    assert!(file.ends_with("/resources/prompts/first.md"), "{file}");
     let (tools, resources) = surface(Profile::Ralph).await;
     insta::assert_snapshot!(tools.join(" "));
     assert_eq!(tools.len(), 30);

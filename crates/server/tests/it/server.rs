@@ -19,6 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) struct Folder {
     place: Place,
     request: Request,
+    variables: Vec<(String, String)>,
 }
 
 enum Place {
@@ -30,7 +31,7 @@ impl Folder {
     /// An empty folder: the embedded pack is served.
     pub(crate) fn empty() -> Self {
         let place = Place::Own(tempfile::tempdir().unwrap());
-        Self { place, request: Request::default() }
+        Self { place, request: Request::default(), variables: Vec::new() }
     }
 
     /// A folder with these files.
@@ -49,6 +50,12 @@ impl Folder {
 
     pub(crate) fn read_only(mut self) -> Self {
         self.request.read_only = true;
+        self
+    }
+
+    /// Sets an environment variable for the server.
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
         self
     }
 
@@ -72,7 +79,7 @@ impl Folder {
     }
 
     pub(crate) fn setup(&self) -> Result<Setup, String> {
-        let environment = Environment::of([]);
+        let environment = Environment::of(self.variables.clone());
         Setup::new(&self.request, &environment, self.path()).map_err(|report| report.to_string())
     }
 
@@ -167,6 +174,14 @@ impl Client {
         (text, result["isError"] == true)
     }
 
+    /// Calls a tool, and gives its structured content, which its text says as well.
+    pub(crate) async fn data(&mut self, name: &str, arguments: Value) -> Value {
+        let params = json!({"name": name, "arguments": arguments});
+        let mut result = self.result("tools/call", params).await;
+        assert_ne!(result["isError"], true, "{result}");
+        result["structuredContent"].take()
+    }
+
     /// Asks without waiting.
     pub(crate) async fn send(&mut self, method: &str, mut params: Value) -> u64 {
         self.last_id += 1;
@@ -229,7 +244,7 @@ impl Client {
     /// Another client, with a server of its own, in the same folder.
     pub(crate) async fn other(&self, request: Folder) -> Self {
         let place = Place::Shared(self.folder.path().to_owned());
-        Folder { place, request: request.request }.connect().await
+        Folder { place, ..request }.connect().await
     }
 
     /// Ends, and gives the folder back.

@@ -189,7 +189,8 @@ async fn the_guide_has_every_tool() {
     }
     let tools = |profile: Profile| async move {
         let setup = Folder::with(&[(".ralph/.keep", "")]).profile(profile).setup().unwrap();
-        let names = setup.app.tools(setup.app.scope()).map(|tool| tool.name().to_owned());
+        let names =
+            setup.app.tools(setup.app.scope()).into_iter().map(|tool| tool.name().to_owned());
         names.collect::<BTreeSet<_>>()
     };
     let acm = tools(Profile::Acm).await;

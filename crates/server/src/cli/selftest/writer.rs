@@ -161,7 +161,7 @@ impl Writer {
         };
         let program = std::env::current_exe().map_err(failed)?;
         let mut child = Command::new(program)
-            .arg("--project")
+            .arg("--directory")
             .arg(folder)
             .args(["selftest", "--writer", name])
             .stdin(Stdio::piped())

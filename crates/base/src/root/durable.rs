@@ -1,0 +1,215 @@
+//! Writing that survives: one writer at a time, and after a crash the old bytes or the new ones.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, DirBuilder, OpenOptions};
+
+use super::{Place, RelativePath, Root};
+
+/// How long a writer sleeps before it tries again to become the only one.
+const RETRY: Duration = Duration::from_millis(2);
+
+/// Keeps all other writers out, in this process and in others, until it is dropped.
+#[derive(Debug)]
+pub struct Lock {
+    // The system gives the lock back when the file is closed, also if the process is killed.
+    _file: File,
+}
+
+impl Root {
+    /// A folder below this one that only its owner can enter; it is made if there is none.
+    pub fn private_folder(&self, path: &RelativePath) -> io::Result<Self> {
+        let dir = self.writable()?;
+        match dir.create_dir_with(path.as_str(), &private_builder()) {
+            // Whoever loses power now must not lose the folder that the next file goes into.
+            Ok(()) => sync_folder(dir)?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+        let below = Arc::new(dir.open_dir(path.as_str())?);
+        let path = self.path().unwrap_or(std::path::Path::new("")).join(path.as_str());
+        Ok(Self(Place::Folder { dir: below, path }))
+    }
+
+    /// Waits at most `patience` to be the only holder of the lock file at `path`.
+    ///
+    /// `WouldBlock` is the error when another holds it all the time.
+    pub fn lock(&self, path: &RelativePath, patience: Duration) -> io::Result<Lock> {
+        let mut options = private();
+        options.create(true).truncate(false);
+        let file = self.writable()?.open_with(path.as_str(), &options)?.into_std();
+        let began = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Lock { _file: file }),
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) if began.elapsed() > patience => {
+                    return Err(io::ErrorKind::WouldBlock.into());
+                }
+                Err(TryLockError::WouldBlock) => thread::sleep(RETRY),
+            }
+        }
+    }
+
+    /// Replaces a file so that a crash at any moment, also of the machine, leaves the old bytes
+    /// or the new ones; what was there before is kept as `backup`. Only its owner can read it.
+    ///
+    /// The caller holds a [`Lock`]: the temporary file has a fixed name, so that one that a
+    /// crash left behind is used up by the next writer.
+    pub fn replace_durably(
+        &self,
+        path: &RelativePath,
+        bytes: &[u8],
+        backup: Option<&RelativePath>,
+    ) -> io::Result<()> {
+        let dir = self.writable()?;
+        let temporary = format!("{path}.tmp");
+        let written = (|| {
+            write_synced(dir, &temporary, bytes)?;
+            if let Some(backup) = backup {
+                keep(dir, path, backup)?;
+            }
+            dir.rename(&temporary, dir, path.as_str())
+        })();
+        if let Err(error) = written {
+            let _ = dir.remove_file_or_symlink(&temporary);
+            return Err(error);
+        }
+        sync_folder(dir)
+    }
+}
+
+fn write_synced(dir: &Dir, path: &str, bytes: &[u8]) -> io::Result<()> {
+    let mut options = private();
+    options.create(true).truncate(true);
+    let mut file = dir.open_with(path, &options)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Gives the present file a second name, `backup`, without a moment in which either is missing.
+fn keep(dir: &Dir, path: &RelativePath, backup: &RelativePath) -> io::Result<()> {
+    let second = format!("{backup}.tmp");
+    match dir.remove_file_or_symlink(&second) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    match dir.hard_link(path.as_str(), dir, &second) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        // Not every file system has links.
+        Err(_) => write_synced(dir, &second, &dir.read(path.as_str())?)?,
+    }
+    dir.rename(&second, dir, backup.as_str())?;
+    // Renaming one name of a file to another of its names does nothing.
+    let _ = dir.remove_file_or_symlink(&second);
+    Ok(())
+}
+
+/// Makes the names in a folder durable.
+fn sync_folder(dir: &Dir) -> io::Result<()> {
+    if cfg!(windows) {
+        // There, folders cannot be synced, and renames are journalled.
+        return Ok(());
+    }
+    // The handle itself is for looking things up beneath it, and cannot be synced.
+    dir.open(".")?.sync_all()
+}
+
+/// For files that only their owner reads. A link in the place of one is refused.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).follow(FollowSymlinks::No).nonblock(true);
+    #[cfg(unix)]
+    {
+        use cap_std::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options
+}
+
+fn private_builder() -> DirBuilder {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "modes are for Unix"))]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    {
+        use cap_std::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+#[expect(clippy::disallowed_methods, reason = "tests look at what was written")]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn path(text: &str) -> RelativePath {
+        RelativePath::new(text).unwrap()
+    }
+
+    #[test]
+    fn the_file_before_is_kept_and_both_are_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::open(folder.path()).unwrap().private_folder(&path("state")).unwrap();
+        let backup = path("a.bak");
+        for text in ["one", "two", "three"] {
+            root.replace_durably(&path("a"), text.as_bytes(), Some(&backup)).unwrap();
+        }
+        let at = folder.path().join("state");
+        assert_eq!(fs::read_to_string(at.join("a")).unwrap(), "three");
+        assert_eq!(fs::read_to_string(at.join("a.bak")).unwrap(), "two");
+        for (name, mode) in [("a", 0o600), ("a.bak", 0o600), ("", 0o700)] {
+            let found = fs::metadata(at.join(name)).unwrap().permissions().mode() & 0o777;
+            assert_eq!(found, mode, "{name}");
+        }
+        assert_eq!(fs::read_dir(&at).unwrap().count(), 2, "no temporary file stays");
+    }
+
+    #[test]
+    fn what_a_crash_left_behind_is_no_obstacle() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::open(folder.path()).unwrap();
+        fs::write(folder.path().join("a"), "old").unwrap();
+        fs::write(folder.path().join("a.tmp"), "half of a longer te").unwrap();
+        fs::hard_link(folder.path().join("a"), folder.path().join("a.bak")).unwrap();
+        fs::write(folder.path().join("a.bak.tmp"), "x").unwrap();
+        root.replace_durably(&path("a"), b"new", Some(&path("a.bak"))).unwrap();
+        assert_eq!(fs::read_to_string(folder.path().join("a")).unwrap(), "new");
+        assert_eq!(fs::read_to_string(folder.path().join("a.bak")).unwrap(), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn one_holder_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::open(folder.path()).unwrap();
+        let held = root.lock(&path("lock"), Duration::ZERO).unwrap();
+        let error = root.lock(&path("lock"), Duration::ZERO).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+        drop(held);
+        root.lock(&path("lock"), Duration::ZERO).unwrap();
+    }
+
+    #[test]
+    fn a_link_in_a_files_place_is_not_written_through() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::open(folder.path()).unwrap();
+        fs::write(folder.path().join("precious"), "keep").unwrap();
+        for name in ["a.tmp", "lock"] {
+            std::os::unix::fs::symlink("precious", folder.path().join(name)).unwrap();
+        }
+        assert!(root.replace_durably(&path("a"), b"new", None).is_err());
+        assert!(root.lock(&path("lock"), Duration::ZERO).is_err());
+        assert_eq!(fs::read_to_string(folder.path().join("precious")).unwrap(), "keep");
+    }
+}
