@@ -1,7 +1,9 @@
 //! Tasks that come from other programs.
 
 use rutter_base::failure::Kind;
-use rutter_board::{Adoption, Foreign, PageRequest, Priority, Remark, Status, TaskFilter, TaskId};
+use rutter_board::{
+    Adoption, Foreign, PageRequest, Priority, Ready, Remark, Status, TaskFilter, TaskId,
+};
 
 use crate::{Project, actor, told};
 
@@ -50,7 +52,7 @@ async fn tasks_keep_their_past_and_wait_for_each_other() {
     assert_eq!(task.comments[0].created.as_deref(), Some("2020-01-02T00:00:00.000Z"));
     let task = project.task(adopted.ids["a"]).await.unwrap();
     assert_eq!(task.completed.as_deref(), Some("2020-02-01T00:00:00.000Z"));
-    let ready = project.list_ready_tasks(Default::default(), PageRequest::default()).await.unwrap();
+    let ready = project.list_ready_tasks(Ready::default(), PageRequest::default()).await.unwrap();
     assert_eq!(ready.entries.iter().map(|entry| entry.id).collect::<Vec<_>>(), [adopted.ids["b"]]);
     assert!(project.integrity().await.unwrap().is_whole());
 

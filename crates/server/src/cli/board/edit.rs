@@ -64,19 +64,17 @@ pub(super) struct Move {
 impl Add {
     pub(super) async fn run(&self, at: &mut At<'_>) -> Outcome {
         let actor = Actor::of("board add");
-        let feature = match &self.feature {
-            Some(name) => name.clone(),
-            None => {
-                let all = features(&at.board).await?;
-                only("feature", all.iter().map(|entry| entry.name.as_str()).collect())?
-            }
+        let feature = if let Some(name) = &self.feature {
+            name.clone()
+        } else {
+            let all = features(&at.board).await?;
+            only("feature", all.iter().map(|entry| entry.name.as_str()))?
         };
-        let discipline = match &self.discipline {
-            Some(name) => name.clone(),
-            None => {
-                let all = disciplines(&at.board).await?;
-                only("discipline", all.iter().map(|entry| entry.name.as_str()).collect())?
-            }
+        let discipline = if let Some(name) = &self.discipline {
+            name.clone()
+        } else {
+            let all = disciplines(&at.board).await?;
+            only("discipline", all.iter().map(|entry| entry.name.as_str()))?
         };
         if self.new_feature {
             self.ensure_feature(at, &actor, &feature).await?;
@@ -148,7 +146,8 @@ fn some<T: Clone>(list: &[T]) -> Option<Vec<T>> {
 }
 
 /// The only name there is.
-fn only(what: &str, names: Vec<&str>) -> Result<String, Report> {
+fn only<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<String, Report> {
+    let names: Vec<&str> = names.collect();
     match names.as_slice() {
         [name] => Ok((*name).to_owned()),
         [] => Err(Report::new(Kind::Invalid, format!("the board has no {what} yet")).hint(

@@ -65,12 +65,11 @@ pub(super) struct Integrity {}
 
 impl Backup {
     pub(super) async fn run(&self, at: &mut At<'_>) -> Outcome {
-        let path = match &self.to {
-            Some(to) => at.folder.join(to),
-            None => {
-                let name = format!("ralph.backup-{}.bak", Utc::now().format("%Y%m%dT%H%M%S%3fZ"));
-                at.root.path().unwrap_or(Path::new(".")).join("db").join(name)
-            }
+        let path = if let Some(to) = &self.to {
+            at.folder.join(to)
+        } else {
+            let name = format!("ralph.backup-{}.bak", Utc::now().format("%Y%m%dT%H%M%S%3fZ"));
+            at.root.path().unwrap_or(Path::new(".")).join("db").join(name)
         };
         at.board.back_up(&path).await?;
         let shown = path.strip_prefix(at.folder).unwrap_or(&path).display().to_string();
@@ -160,7 +159,6 @@ fn is_file(path: &Path) -> Result<(), String> {
 }
 
 impl Integrity {
-    #[expect(clippy::unused_self, reason = "every verb is run in the same way")]
     pub(super) async fn run(&self, at: &mut At<'_>) -> Outcome {
         let found = at.board.integrity().await?;
         if at.json {

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use rutter_base::text::one_line;
-use rutter_board::{BoardError, Discipline, Feature, Task, TaskId};
+use rutter_board::{BoardError, Discipline, Feature, FeatureName, Task, TaskId};
 use serde::Serialize;
 
 use super::super::FINE;
@@ -129,7 +129,7 @@ fn print_feature(screen: &mut Screen, feature: &Feature) {
     let title = format!("{}  {}", feature.name, one_line(&feature.display_name));
     screen.line(&screen.styled(Style::Heading, &title));
     fact(screen, "acronym", feature.acronym.as_str());
-    let needed: Vec<&str> = feature.dependencies.iter().map(|name| name.as_str()).collect();
+    let needed: Vec<&str> = feature.dependencies.iter().map(FeatureName::as_str).collect();
     fact(screen, "needs", &needed.join(", "));
     fact(screen, "created", feature.created.as_deref().unwrap_or_default());
     text(screen, "description", feature.description.as_deref());

@@ -26,7 +26,6 @@ struct Figures {
 }
 
 impl Stats {
-    #[expect(clippy::unused_self, reason = "every verb is run in the same way")]
     pub(super) async fn run(&self, at: &mut At<'_>) -> Outcome {
         let project = at.board.project().await?;
         let figures = Figures { project, progress: at.board.progress().await? };

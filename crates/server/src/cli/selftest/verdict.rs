@@ -89,8 +89,8 @@ impl Verdict {
                     tasks.insert(number("id"), (text("title"), text("status") == "done"));
                 }
                 "comment" => {
-                    if !comments.insert((number("task_id"), text("body"))) {
-                        let id = number("task_id");
+                    let id = number("task_id");
+                    if !comments.insert((id, text("body"))) {
                         self.doubled.push(format!("there are two of a comment on task {id}"));
                     }
                 }

@@ -122,7 +122,7 @@ fn comment(draft: &mut Draft, said: Option<Value>, line: usize) -> Result<(), St
     for comment in said {
         let of = |name: &str| comment.get(name).and_then(Value::as_str).unwrap_or_default();
         let created = super::foreign::moment(of("created_at"));
-        draft.remark(of("author"), of("text"), created);
+        draft.remark(of("author"), of("text"), created.as_deref());
     }
     Ok(())
 }

@@ -113,14 +113,14 @@ impl Draft {
     }
 
     /// Adds what was said about it.
-    pub(super) fn remark(&mut self, author: &str, body: &str, created: Option<String>) {
+    pub(super) fn remark(&mut self, author: &str, body: &str, created: Option<&str>) {
         let author: String = one_line(author).chars().take(200).collect();
         let author = if author.trim().is_empty() { IMPORT.to_owned() } else { author };
         let mut rest = body.trim();
         while !rest.is_empty() {
             let end = rutter_base::text::floor_boundary(rest, COMMENT);
             let (part, after) = rest.split_at(end);
-            let created = created.clone();
+            let created = created.map(ToOwned::to_owned);
             self.task.remarks.push(Remark {
                 author: author.clone(),
                 body: part.to_owned(),
@@ -161,16 +161,15 @@ pub(super) fn arrange(gathered: Gathered, feature: Option<&str>, otherwise: &str
     connect(&mut tasks, &mut notes);
     let mut without_place: BTreeMap<String, usize> = BTreeMap::new();
     for draft in &mut tasks {
-        draft.task.feature = match feature {
-            Some(feature) => feature.to_owned(),
-            None => {
-                let suggested = draft.feature.take().unwrap_or_default();
-                let name = slug(&suggested);
-                if name != suggested {
-                    draft.keep("feature", suggested);
-                }
-                if name.is_empty() { otherwise.to_owned() } else { name }
+        draft.task.feature = if let Some(feature) = feature {
+            feature.to_owned()
+        } else {
+            let suggested = draft.feature.take().unwrap_or_default();
+            let name = slug(&suggested);
+            if name != suggested {
+                draft.keep("feature", suggested);
             }
+            if name.is_empty() { otherwise.to_owned() } else { name }
         };
         if let Some(suggested) = draft.feature.take() {
             draft.keep("feature", suggested);
