@@ -227,3 +227,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_does_not_contradict_itself() {
+        Cli::command().debug_assert();
+    }
+}
