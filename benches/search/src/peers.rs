@@ -23,7 +23,7 @@ struct Fts5 {
     p99: f64,
 }
 
-/// What SQLite FTS5 and ripgrep need.
+/// What `SQLite` FTS5 and ripgrep need.
 pub(crate) fn measure(corpus: &Path, queries: &Path) -> Result<Vec<Peer>, Box<dyn Error>> {
     let mut peers = Vec::new();
     if let Ok(output) = Command::new("python3").arg(FTS5).args([corpus, queries]).output() {

@@ -21,9 +21,9 @@ const DOCUMENTS: &str = "documents.json";
 /// The largest list of documents that is read.
 const MAX_LIST: u64 = 512 * 1024 * 1024;
 /// How long a state that was never finished is left alone: somebody may still be at work on it.
-const UNFINISHED: Duration = Duration::from_secs(60 * 60);
+const UNFINISHED: Duration = Duration::from_hours(1);
 /// How long the state of sources that nobody serves is kept.
-const UNUSED: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+const UNUSED: Duration = Duration::from_hours(90 * 24);
 
 /// A folder for the states of one set of sources. Nothing is made before something is kept.
 #[derive(Debug, Clone)]

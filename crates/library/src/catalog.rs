@@ -59,6 +59,14 @@ pub struct DocumentEntry {
     pub(crate) file: File,
 }
 
+impl DocumentEntry {
+    /// The body as its author wrote it.
+    pub(crate) fn written(&self) -> Result<String, ReadError> {
+        let text = read_text(&self.file.place.root, &self.file.path)?;
+        Ok(document::body(&text).map(str::to_owned).unwrap_or(text))
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct File {
     pub(crate) place: Arc<Place>,
@@ -290,12 +298,6 @@ impl Catalog {
             Ok(text) => Ok(Body { uri, name: entry.name.clone(), text: text.to_string() }),
             Err(cause) => Err(LookupError::Unreadable { uri, cause }),
         }
-    }
-
-    /// The body of a document as its author wrote it.
-    pub(crate) fn written(&self, entry: &DocumentEntry) -> Result<String, ReadError> {
-        let text = read_text(&entry.file.place.root, &entry.file.path)?;
-        Ok(document::body(&text).map(str::to_owned).unwrap_or(text))
     }
 
     /// The body of a document with its links rewritten, as the file is now. What was made before

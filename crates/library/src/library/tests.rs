@@ -189,10 +189,8 @@ fn edits_renames_and_deletions_in_quick_succession_converge() {
         let number = edit % 20;
         let file = at.join(format!("mcp-resources/page-{number}.md"));
         match edit % 7 {
-            0 => {
-                fs::rename(&file, at.join(format!("mcp-resources/moved-{number}.md"))).unwrap_or(())
-            }
-            1 => fs::remove_file(&file).unwrap_or(()),
+            0 => drop(fs::rename(&file, at.join(format!("mcp-resources/moved-{number}.md")))),
+            1 => drop(fs::remove_file(&file)),
             _ => fs::write(&file, page(&format!("Edit {edit}"))).unwrap(),
         }
     }

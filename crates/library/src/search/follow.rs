@@ -183,7 +183,7 @@ impl Finder {
             self.done.store(0, Ordering::Release);
             self.total.store(changes.size, Ordering::Release);
         }
-        let applied = self.index_batches(state, catalog, changes);
+        let applied = self.index_batches(state, changes);
         if applied.is_ok() && state.unsaved > AT_ONCE {
             // What cannot be kept is indexed again by the next start; it can be found all the same.
             let _ = self.keep(state, catalog);
@@ -192,12 +192,7 @@ impl Finder {
         applied
     }
 
-    fn index_batches(
-        &self,
-        state: &mut State,
-        catalog: &Catalog,
-        changes: Changes<'_>,
-    ) -> Result<(), SearchError> {
+    fn index_batches(&self, state: &mut State, changes: Changes<'_>) -> Result<(), SearchError> {
         let index = self.index()?;
         let Changes { mut gone, new, size: total } = changes;
         let mut rest = new.as_slice();
@@ -213,7 +208,7 @@ impl Finder {
             let indexed = Mutex::new(Vec::with_capacity(batch.len()));
             index.update(gone.iter().map(String::as_str), batch, |entry| {
                 // A file that cannot be read any more will be gone from the next catalogue.
-                let body = catalog.written(entry).unwrap_or_default();
+                let body = entry.written().unwrap_or_default();
                 let uri = entry.uri.to_string();
                 let known = Known { stamp: entry.stamp, content: content(entry, &body) };
                 let same = state.indexed.get(&uri).is_some_and(|it| it.content == known.content);

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
 
 use tantivy::directory::{Directory, MmapDirectory, RamDirectory};
 use tantivy::schema::{
@@ -205,7 +206,7 @@ impl Index {
         std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(add)).collect();
             let own = add();
-            let others = others.into_iter().map(|other| other.join());
+            let others = others.into_iter().map(ScopedJoinHandle::join);
             let others: Result<Vec<_>, _> = others.collect();
             // A thread ends without a result only if it panicked, and then so do we.
             let results = others.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
