@@ -389,6 +389,12 @@ impl Root {
         self.writable()?.open_with(path.as_str(), &options)?.sync_all()
     }
 
+    /// Gives a file another name. One that has the name already is replaced.
+    pub fn rename(&self, from: &RelativePath, to: &RelativePath) -> io::Result<()> {
+        let dir = self.writable()?;
+        dir.rename(from.as_str(), dir, to.as_str())
+    }
+
     /// Removes a file.
     pub fn remove(&self, path: &RelativePath) -> io::Result<()> {
         self.writable()?.remove_file_or_symlink(path.as_str())

@@ -5,7 +5,7 @@ use std::path::Path;
 use rutter_base::root::{RelativePath, Root};
 use sqlx::{AnyConnection, AssertSqlSafe, Connection as _, Row};
 
-use super::{Store, connect, execute, migrate};
+use super::{FILE, Store, connect, execute, migrate};
 use crate::error::BoardError;
 use crate::journal;
 use crate::model::{Action, Actor, Entity};
@@ -99,8 +99,7 @@ impl Store {
         reason: &str,
         connection: &mut AnyConnection,
     ) -> Result<String, BoardError> {
-        let time = super::Utc::now().format("%Y%m%dT%H%M%S%3fZ");
-        let name = format!("ralph.{reason}-{time}-{:08x}.bak", super::random() >> 32);
+        let name = unique(reason);
         let folder = self.root()?.path().ok_or(BoardError::Absent)?.canonicalize()?.join("db");
         self.copy(connection, &folder.join(&name)).await?;
         Ok(name)
@@ -112,16 +111,29 @@ impl Store {
         let from = from
             .canonicalize()
             .map_err(|_| BoardError::refused("there is no such backup", "name another file"))?;
-        let file = self.ready().await?;
-        let mut opened = self.open().await?;
-        let whole = examine(&mut connect(&from, true).await?).await?;
-        if let Some(problem) = whole.problems.first() {
+        let whole = match connect(&from, true).await {
+            Ok(mut backup) => examine(&mut backup).await,
+            Err(error) => Err(error),
+        };
+        let problem = match whole {
+            Ok(whole) => whole.problems.into_iter().next(),
+            Err(BoardError::Foreign) => Some("it is no database".into()),
+            Err(BoardError::Damaged(problem)) => Some(problem),
+            Err(error) => return Err(error),
+        };
+        if let Some(problem) = problem {
             return Err(BoardError::refused(
                 format!("the backup is damaged: {problem}"),
                 "name another file",
             ));
         }
-        let kept = self.back_up_for("restore", &mut opened.connection).await?;
+        let kept = match self.keep().await {
+            // What cannot be copied is kept as it is: a backup is there for just that.
+            Err(BoardError::Damaged(_) | BoardError::Foreign) => self.set_aside().await?,
+            kept => kept?,
+        };
+        let file = self.ready().await?;
+        let mut opened = self.open().await?;
         let root = self.root()?;
         // An older backup is brought to the present version first, and never touched itself.
         let temporary = format!("db/restore-{:x}.tmp", super::random());
@@ -140,6 +152,30 @@ impl Store {
         let _ = root.remove(&relative);
         outcome?;
         if self.ready().await? == file { Ok(kept) } else { Err(BoardError::Busy) }
+    }
+
+    /// Backs up what is about to be replaced.
+    async fn keep(&self) -> Result<String, BoardError> {
+        self.ready().await?;
+        let mut opened = self.open().await?;
+        self.back_up_for("restore", &mut opened.connection).await
+    }
+
+    /// Moves a damaged database out of the way, with what the engine keeps beside it.
+    async fn set_aside(&self) -> Result<String, BoardError> {
+        let root = self.root()?;
+        let name = unique("damaged");
+        for suffix in ["-wal", "-shm", ""] {
+            let paths = [format!("{FILE}{suffix}"), format!("db/{name}{suffix}")];
+            let [from, to] = paths.map(|path| RelativePath::new(path));
+            let (Ok(from), Ok(to)) = (from, to) else { return Err(BoardError::Foreign) };
+            match root.rename(&from, &to) {
+                Err(error) if suffix.is_empty() => return Err(error.into()),
+                _ => {}
+            }
+        }
+        *self.checked.lock().await = None;
+        Ok(name)
     }
 
     async fn exchange(
@@ -203,6 +239,12 @@ impl Store {
         })
         .await
     }
+}
+
+/// A name for a file beside the database that no other has.
+fn unique(reason: &str) -> String {
+    let time = super::Utc::now().format("%Y%m%dT%H%M%S%3fZ");
+    format!("ralph.{reason}-{time}-{:08x}.bak", super::random() >> 32)
 }
 
 /// What the engine itself finds.

@@ -199,15 +199,37 @@ fn what_was_deleted_comes_back() {
 }
 
 #[test]
-fn damage_is_found() {
+fn damage_is_found_and_a_backup_mends_it() {
     let folder = project();
     let at = folder.path();
     board(at, &["add", "a", "--feature", "f", "--new-feature"]);
     board(at, &["backup", "fine.bak"]);
-    std::fs::write(at.join(".ralph/db/ralph.db"), "x".repeat(8192)).unwrap();
-    let _ = std::fs::remove_file(at.join(".ralph/db/ralph.db-wal"));
-    let told = no(at, &["list"]);
-    assert!(told.contains("is not a board's database"), "{told}");
+    let database = at.join(".ralph/db/ralph.db");
+    let whole = std::fs::read(at.join("fine.bak")).unwrap();
+    let mut torn = whole.clone();
+    for byte in torn.iter_mut().skip(4096).step_by(7) {
+        *byte = 0xff;
+    }
+    for damaged in [torn, b"this is no database at all".repeat(400)] {
+        for beside in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(at.join(format!(".ralph/db/ralph.db{beside}")));
+        }
+        std::fs::write(&database, &damaged).unwrap();
+        let output = rutter(at, &["board", "integrity"]);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let told = no(at, &["show", "1"]);
+        assert!(told.contains("damaged") || told.contains("is not a board's database"), "{told}");
+        let restored = data(at, &["restore", "fine.bak"]);
+        assert_eq!(data(at, &["show", "1"])["title"], "a");
+        assert_eq!(board(at, &["integrity"]), "all is well\n");
+        // Even the damaged file is kept.
+        let kept = at.join(".ralph/db").join(restored["kept"].as_str().unwrap());
+        assert_eq!(std::fs::read(kept).unwrap(), damaged);
+    }
+    assert!(
+        no(at, &["restore", "rutter.yaml"]).contains("the backup is damaged: it is no database")
+    );
+    assert_eq!(data(at, &["show", "1"])["title"], "a");
 }
 
 /// Whatever agents write, a terminal acts on none of it.

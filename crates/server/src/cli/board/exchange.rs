@@ -30,8 +30,9 @@ const SHOWN: usize = 40;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The first line says what it is, each other is one record. An import of it gives the same board,
-and the same lines again, byte for byte. The journal is not part of it; `rutter board backup` has everything.
+    after_help = "The first line says what it is, each other is one record. An import of it gives the
+same board, and the same lines again, byte for byte. The journal is not part of it; `rutter board backup`
+has everything.
 
 Examples:
   rutter board export > board.jsonl
@@ -45,9 +46,9 @@ pub(super) struct Export {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Everything is imported, or nothing. A board's own lines go into an empty board. Tasks of other
-programs go into any: what has no place here is kept as a comment and reported, and tasks that were imported
-before are left as they are.
+    after_help = "Everything is imported, or nothing. A board's own lines go into an empty board. Tasks of
+other programs go into any: what has no place here is kept as a comment and reported, and tasks that
+were imported before are left as they are.
 
 Examples:
   rutter init --with board --disciplines none && rutter board import board.jsonl

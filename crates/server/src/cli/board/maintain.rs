@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use rutter_base::failure::{Kind, Report};
 use rutter_base::root::{RelativePath, Root};
 use rutter_base::text::one_line;
-use rutter_board::{Action, Actor, Entity, LogFilter};
+use rutter_board::{Action, Actor, BoardError, Entity, Integrity as Examined, LogFilter};
 use serde_json::json;
 
 use super::super::screen::Style;
@@ -160,7 +160,13 @@ fn is_file(path: &Path) -> Result<(), String> {
 
 impl Integrity {
     pub(super) async fn run(&self, at: &mut At<'_>) -> Outcome {
-        let found = at.board.integrity().await?;
+        let found = match at.board.integrity().await {
+            // What the engine cannot even look at is a finding as well.
+            Err(error @ (BoardError::Damaged(_) | BoardError::Foreign)) => {
+                Examined { problems: vec![error.to_string()] }
+            }
+            found => found?,
+        };
         if at.json {
             at.screen.json(&json!({ "whole": found.is_whole(), "problems": found.problems }));
         } else if found.is_whole() {
