@@ -25,7 +25,7 @@ use rutter_base::yaml;
 use serde::Deserialize;
 
 pub use advance::{Advance, AdvanceError, Advanced};
-pub use draw::{TooManySteps, dot, mermaid, svg};
+pub use draw::{dot, mermaid};
 pub use graph::{Graph, GraphFile, Node};
 pub use input::{Input, InputError, Type};
 pub use planner::{Missing, Progress, Standing};

@@ -167,7 +167,7 @@ impl Store {
         let name = unique("damaged");
         for suffix in ["-wal", "-shm", ""] {
             let paths = [format!("{FILE}{suffix}"), format!("db/{name}{suffix}")];
-            let [from, to] = paths.map(|path| RelativePath::new(path));
+            let [from, to] = paths.map(RelativePath::new);
             let (Ok(from), Ok(to)) = (from, to) else { return Err(BoardError::Foreign) };
             match root.rename(&from, &to) {
                 Err(error) if suffix.is_empty() => return Err(error.into()),

@@ -1,13 +1,9 @@
-//! The graph with its state: as text that other programs draw, and as a picture.
-
-mod svg;
+//! The graph with its state, as text that other programs draw.
 
 use std::fmt::Write;
 
 use super::graph::Graph;
 use super::planner::{Progress, Standing};
-
-pub use svg::{TooManySteps, svg};
 
 /// A Mermaid flowchart.
 pub fn mermaid(graph: &Graph, progress: &Progress) -> String {
@@ -54,7 +50,7 @@ pub fn dot(graph: &Graph, progress: &Progress) -> String {
 }
 
 /// The word for where a step stands.
-pub(super) fn name(standing: Standing) -> &'static str {
+fn name(standing: Standing) -> &'static str {
     match standing {
         Standing::Done => "done",
         Standing::Ready => "ready",
@@ -63,14 +59,14 @@ pub(super) fn name(standing: Standing) -> &'static str {
 }
 
 /// How a step is drawn: light enough to print, dark enough to read.
-pub(super) struct Colours {
-    pub(super) fill: &'static str,
-    pub(super) line: &'static str,
-    pub(super) text: &'static str,
+struct Colours {
+    fill: &'static str,
+    line: &'static str,
+    text: &'static str,
 }
 
 impl Colours {
-    pub(super) fn of(standing: Standing) -> Self {
+    fn of(standing: Standing) -> Self {
         match standing {
             Standing::Done => Self { fill: "#d8f0dc", line: "#2e7d3a", text: "#14401b" },
             Standing::Ready => Self { fill: "#dbe9ff", line: "#1f5fbf", text: "#0c2f66" },
@@ -141,27 +137,6 @@ mod tests {
                 "  n2 --> s_last",
             ]
         );
-    }
-
-    #[test]
-    fn a_picture_shows_every_step_and_is_safe_to_open() {
-        let (graph, progress) = graph();
-        let picture = svg(&graph, &progress).unwrap();
-        assert!(
-            picture.contains("✓ The &quot;end&quot;") && picture.contains("&lt;b&gt;"),
-            "{picture}"
-        );
-        assert_eq!(picture.matches("marker-end").count(), 2, "{picture}");
-        assert!(!picture.contains("NaN") && !picture.contains("<b>"), "{picture}");
-    }
-
-    #[test]
-    fn too_many_steps_make_no_picture() {
-        let nodes: Vec<_> = (0..501).map(|n| json!({"id": format!("n{n}")})).collect();
-        let file: GraphFile = serde_json::from_value(json!({"nodes": nodes})).unwrap();
-        let graph = Graph::new(Some(file), &[]).unwrap();
-        let progress = graph.progress(&State::default());
-        assert!(svg(&graph, &progress).unwrap_err().to_string().contains("501 steps"));
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! `rutter plan`
 
+use std::collections::BTreeMap;
+
 use clap::{Args, ValueEnum};
 use rutter_base::failure::{Kind, Report};
 use rutter_base::text::one_line;
-use rutter_process::workflow::{Graph, Node, Progress, Standing, Workflow, dot, mermaid, svg};
+use rutter_process::workflow::{Graph, Node, Progress, Standing, Workflow, dot, mermaid};
 use serde::Serialize;
 
 use super::screen::{Screen, Style};
 use super::{FINE, Project, Surroundings};
+use crate::draw;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -93,9 +96,36 @@ fn draw(graph: &Graph, progress: &Progress, drawing: Drawing) -> Result<String, 
     match drawing {
         Drawing::Mermaid => Ok(mermaid(graph, progress)),
         Drawing::Dot => Ok(dot(graph, progress)),
-        Drawing::Svg => {
-            svg(graph, progress).map_err(|error| Report::new(Kind::TooLarge, error.to_string()))
-        }
+        Drawing::Svg => picture(graph, progress).svg().map_err(|error| {
+            Report::new(Kind::TooLarge, error.to_string())
+                .hint("draw it with `--graph dot` and a tool of your own")
+        }),
+    }
+}
+
+fn picture(graph: &Graph, progress: &Progress) -> draw::Graph {
+    let places: BTreeMap<&str, usize> =
+        graph.nodes().iter().enumerate().map(|(place, node)| (node.id.as_str(), place)).collect();
+    let nodes = graph.nodes().iter().map(|node| draw::Node {
+        label: node.title.clone(),
+        caption: match &node.phase {
+            Some(phase) => format!("{} · {phase}", node.id),
+            None => node.id.clone(),
+        },
+        state: match graph.standing(node, progress) {
+            Standing::Done => draw::State::Done,
+            Standing::Ready => draw::State::Ready,
+            Standing::Blocked => draw::State::Waiting,
+        },
+    });
+    let edges = graph.nodes().iter().enumerate().flat_map(|(place, node)| {
+        let before = graph.before(node).filter_map(|id| places.get(id));
+        before.map(move |before| (*before, place)).collect::<Vec<_>>()
+    });
+    draw::Graph {
+        title: "The workflow and its state".into(),
+        nodes: nodes.collect(),
+        edges: edges.collect(),
     }
 }
 
