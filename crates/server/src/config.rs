@@ -105,6 +105,9 @@ pub struct Process {
     /// The folder with the capabilities registry: `inventory.json` and `capabilities/`
     #[schemars(with = "Option<String>")]
     pub registry: Option<Spanned<String>>,
+    /// The folder with the knowledge base; what `process.yaml` says unless set
+    #[schemars(with = "Option<String>")]
+    pub knowledge: Option<Spanned<String>>,
     /// Folders whose projects may be checked: over HTTP these alone, over stdio beside the working directory, the client's roots and the user's home
     #[schemars(with = "Vec<String>")]
     pub project_roots: Vec<Spanned<String>>,

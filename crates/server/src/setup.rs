@@ -362,7 +362,12 @@ impl Draft {
         };
         let guide =
             Guide::open(root).map_err(|problem| Report::new(Kind::Invalid, problem.to_string()))?;
-        Ok(guide.with_registry(Some(registry)))
+        let guide = guide.with_registry(Some(registry));
+        let knowledge = config.process.as_ref().and_then(|process| process.knowledge.as_ref());
+        Ok(match knowledge {
+            Some(folder) => guide.with_knowledge(self.open("process.knowledge", folder)?),
+            None => guide,
+        })
     }
 
     /// The registry that is named, else the one in or beside the process's folder, else the pack's.

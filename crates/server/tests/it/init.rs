@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use rutter_server::settings::Environment;
+use rutter_server::setup::{Request, Setup};
 use serde_json::{Value, json};
 
 use crate::binary::{run, text};
@@ -117,6 +119,16 @@ fn documentation_that_was_served_before_is_served_after() {
     let output = run(folder.path(), &["search", "high water", "--json"]);
     let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(rows[0]["uri"], "acdc://docs/tides", "{rows}");
+}
+
+#[test]
+fn the_copy_is_as_whole_as_the_original() {
+    let folder = project(&[]);
+    init(folder.path(), &[]);
+    let setup = Setup::new(&Request::default(), &Environment::of([]), folder.path()).unwrap();
+    let guide = setup.app.guide().unwrap();
+    assert!(!guide.knowledge("context").unwrap().matches.is_empty());
+    assert!(setup.problems.is_empty(), "{:?}", setup.problems);
 }
 
 #[test]

@@ -52,6 +52,7 @@ content:
 
 process:
   root: rutter/process
+  knowledge: rutter/content/mcp-resources/practice
 
 workflow:
   prompts: rutter/workflow/prompts.meta.yaml
