@@ -67,21 +67,24 @@ for (const era of ERAS) {
       for (const name of PROMPTS) assert.ok(names.includes(name), `${name} in ${names}`);
     });
 
-    test('reads every listed document by tool and by resource', async (t) => {
+    test('reads every listed resource, and every document by tool as well', async (t) => {
       const client = await connect(t, era.options);
       // With the tools listed, the client checks structuredContent against outputSchema itself.
       await client.listTools();
 
-      for (const { uri } of (await client.listResources()).resources) {
+      const { resources } = await client.listResources();
+      assert.ok(resources.some(({ uri }) => uri.startsWith('rutter://pack/')), 'prompts of the workflow');
+      for (const { uri } of resources) {
+        const { contents } = await client.readResource({ uri });
+        assert.equal(contents[0].uri, uri);
+        assert.notEqual(contents[0].text, '');
+        if (!uri.startsWith('acdc://')) continue;
+
         const called = await client.callTool({ name: 'read', arguments: { uri } });
         assert.ok(!called.isError, `${uri}: ${JSON.stringify(called.content)}`);
         assert.equal(called.content[0].type, 'text');
         assert.notEqual(called.content[0].text, '');
         assert.ok(called.structuredContent, `${uri} comes with structuredContent`);
-
-        const { contents } = await client.readResource({ uri });
-        assert.equal(contents[0].uri, uri);
-        assert.notEqual(contents[0].text, '');
       }
     });
 
