@@ -127,6 +127,20 @@ impl Finder {
         Ok((*before).clone().unwrap_or(index))
     }
 
+    /// An index that much can be put into: while there is nothing in it, it is made where it will be
+    /// kept, so that it need not fit into memory.
+    fn spacious_index(&self) -> Result<Arc<Index>, SearchError> {
+        let index = self.index()?;
+        let folder = self.cache.as_ref().filter(|_| index.is_empty()).map(Cache::begin);
+        // A folder that cannot be written is done without.
+        let Some(Ok(made)) = folder.map(|folder| Index::in_folder(&folder?)) else {
+            return Ok(index);
+        };
+        let made = Arc::new(made);
+        self.index.store(Some(Arc::clone(&made)));
+        Ok(made)
+    }
+
     /// Brings the index up to the catalogue: at once when little changed, else in the background.
     pub(crate) fn follow(
         self: &Arc<Self>,
@@ -193,8 +207,8 @@ impl Finder {
     }
 
     fn index_batches(&self, state: &mut State, changes: Changes<'_>) -> Result<(), SearchError> {
-        let index = self.index()?;
         let Changes { mut gone, new, size: total } = changes;
+        let index = if total > AT_ONCE { self.spacious_index()? } else { self.index()? };
         let mut rest = new.as_slice();
         let mut done = 0;
         loop {
@@ -243,8 +257,15 @@ impl Finder {
     /// Keeps the index for the next start, and goes on with what was kept.
     fn keep(&self, state: &mut State, catalog: &Catalog) -> Result<(), SearchError> {
         let Some(cache) = &self.cache else { return Ok(()) };
-        let folder = cache.begin()?;
-        self.index()?.save(&folder)?;
+        let index = self.index()?;
+        let folder = match &index.folder {
+            Some(folder) => folder.clone(),
+            None => {
+                let folder = cache.begin()?;
+                index.save(&folder)?;
+                folder
+            }
+        };
         let documents = state.indexed.iter().filter_map(|(uri, known)| {
             let entry = catalog.document(uri).filter(|entry| entry.stamp == known.stamp)?;
             Some(Kept {

@@ -64,6 +64,8 @@ pub struct Index {
     engine: tantivy::Index,
     /// The files of the engine, as they are.
     files: Box<dyn Directory>,
+    /// The folder that the files are in, where nobody else uses it.
+    pub(super) folder: Option<PathBuf>,
     /// Made when something is written and dropped after: it holds threads and memory.
     writing: Mutex<()>,
 }
@@ -125,6 +127,12 @@ impl Index {
         Self::create(RamDirectory::create())
     }
 
+    /// An empty index in a folder that nobody else uses.
+    pub(super) fn in_folder(folder: &Path) -> Result<Self, SearchError> {
+        let index = Self::create(mapped(folder)?)?;
+        Ok(Self { folder: Some(folder.to_owned()), ..index })
+    }
+
     /// The index that is in a folder. What changes in it from now on is kept in memory.
     pub(super) fn saved(folder: &Path) -> Result<Self, SearchError> {
         let folder = mapped(folder)?;
@@ -152,7 +160,8 @@ impl Index {
     ) -> Result<Self, SearchError> {
         let reader = engine.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let writing = Mutex::new(());
-        Ok(Self { fields, analyzer: Analyzer::default(), reader, engine, files, writing })
+        let analyzer = Analyzer::default();
+        Ok(Self { fields, analyzer, reader, engine, files, folder: None, writing })
     }
 
     /// Writes the index to an empty folder.
