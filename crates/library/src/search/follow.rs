@@ -258,13 +258,12 @@ impl Finder {
     fn keep(&self, state: &mut State, catalog: &Catalog) -> Result<(), SearchError> {
         let Some(cache) = &self.cache else { return Ok(()) };
         let index = self.index()?;
-        let folder = match &index.folder {
-            Some(folder) => folder.clone(),
-            None => {
-                let folder = cache.begin()?;
-                index.save(&folder)?;
-                folder
-            }
+        let folder = if let Some(folder) = &index.folder {
+            folder.clone()
+        } else {
+            let folder = cache.begin()?;
+            index.save(&folder)?;
+            folder
         };
         let documents = state.indexed.iter().filter_map(|(uri, known)| {
             let entry = catalog.document(uri).filter(|entry| entry.stamp == known.stamp)?;
