@@ -44,6 +44,7 @@ variables! {
     TRANSPORT = "RUTTER_TRANSPORT" or "ACDC_MCP_TRANSPORT": "How clients connect: stdio, http or sse";
     HOST = "RUTTER_HOST" or "ACDC_MCP_HOST": "The interface to listen on";
     PORT = "RUTTER_PORT" or "ACDC_MCP_PORT": "The port to listen on";
+    AUTH_TYPE = "RUTTER_AUTH_TYPE" or "ACDC_MCP_AUTH_TYPE": "How callers over HTTP prove who they are: only none so far; any other value stops the start";
     PROCESS_ROOT = "RUTTER_PROCESS_ROOT" or "ACM_ROOT": "The folder with the process";
     REGISTRY_ROOT = "RUTTER_REGISTRY_ROOT" or "ACM_REGISTRY_ROOT": "The folder with the capabilities registry";
     SEARCH_MAX_RESULTS = "RUTTER_SEARCH_MAX_RESULTS" or "ACDC_MCP_SEARCH_MAX_RESULTS": "How many documents a search gives";

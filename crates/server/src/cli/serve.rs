@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use rutter_base::failure::{Kind, Report};
 use rutter_base::secret::Secrets;
+use rutter_base::text::one_line;
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -113,6 +114,14 @@ impl Serve {
 
     fn over_http(&self, setup: &Setup, surroundings: &Surroundings) -> Result<(), Report> {
         let environment = &surroundings.environment;
+        // Whoever asks for a lock must not get an open door.
+        if let Some(asked) = environment.get(Variable::AUTH_TYPE).filter(|asked| *asked != "none") {
+            return Err(Report::new(
+                Kind::Invalid,
+                format!("RUTTER_AUTH_TYPE: `{}` is not supported yet", one_line(asked)),
+            )
+            .hint("unset it and listen on 127.0.0.1, with a proxy that authenticates in front"));
+        }
         let host = self.host.as_deref().or_else(|| environment.get(Variable::HOST));
         let host = host.or(setup.http.host.as_deref()).unwrap_or(DEFAULT_HOST).to_owned();
         let port = match self.port {

@@ -370,6 +370,18 @@ fn stdout_is_for_messages_alone_and_the_log_says_start_and_stop() {
     assert!(!stderr.contains("hunter"), "{stderr}");
 }
 
+#[test]
+fn a_server_that_shall_be_locked_is_never_left_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = rutter(folder.path(), &["serve", "--transport", "http", "--port", "0"])
+        .env("ACDC_MCP_AUTH_TYPE", "basic")
+        .output()
+        .unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("RUTTER_AUTH_TYPE: `basic` is not supported yet; unset it"), "{said}");
+}
+
 #[cfg(unix)]
 #[test]
 fn signals_end_the_server_with_code_0() {
