@@ -44,7 +44,12 @@ variables! {
     TRANSPORT = "RUTTER_TRANSPORT" or "ACDC_MCP_TRANSPORT": "How clients connect: stdio, http or sse";
     HOST = "RUTTER_HOST" or "ACDC_MCP_HOST": "The interface to listen on";
     PORT = "RUTTER_PORT" or "ACDC_MCP_PORT": "The port to listen on";
-    AUTH_TYPE = "RUTTER_AUTH_TYPE" or "ACDC_MCP_AUTH_TYPE": "How callers over HTTP prove who they are: only none so far; any other value stops the start";
+    AUTH_TYPE = "RUTTER_AUTH_TYPE" or "ACDC_MCP_AUTH_TYPE": "How callers over HTTP prove who they are: none, basic or apikey";
+    AUTH_BASIC_USERNAME = "RUTTER_AUTH_BASIC_USERNAME" or "ACDC_MCP_AUTH_BASIC_USERNAME": "The name for basic";
+    AUTH_BASIC_PASSWORD = "RUTTER_AUTH_BASIC_PASSWORD" or "ACDC_MCP_AUTH_BASIC_PASSWORD": "The password for basic";
+    AUTH_BASIC_PASSWORD_FILE = "RUTTER_AUTH_BASIC_PASSWORD_FILE" or "ACDC_MCP_AUTH_BASIC_PASSWORD_FILE": "A file with that password";
+    AUTH_API_KEYS = "RUTTER_AUTH_API_KEYS" or "ACDC_MCP_AUTH_API_KEYS": "The keys for apikey, with commas between them";
+    AUTH_API_KEYS_FILE = "RUTTER_AUTH_API_KEYS_FILE" or "ACDC_MCP_AUTH_API_KEYS_FILE": "A file with those keys";
     PROCESS_ROOT = "RUTTER_PROCESS_ROOT" or "ACM_ROOT": "The folder with the process";
     REGISTRY_ROOT = "RUTTER_REGISTRY_ROOT" or "ACM_REGISTRY_ROOT": "The folder with the capabilities registry";
     SEARCH_MAX_RESULTS = "RUTTER_SEARCH_MAX_RESULTS" or "ACDC_MCP_SEARCH_MAX_RESULTS": "How many documents a search gives";

@@ -1,12 +1,13 @@
 //! `rutter serve`
 
+mod auth;
+
 use std::io::IsTerminal;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use rutter_base::failure::{Kind, Report};
 use rutter_base::secret::Secrets;
-use rutter_base::text::one_line;
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -15,7 +16,8 @@ use super::{FINE, Serving, Surroundings};
 use crate::logging::{self, Format};
 use crate::settings::Variable;
 use crate::setup::Setup;
-use crate::transport::{http, stdio};
+use crate::transport::http::{self, Auth};
+use crate::transport::stdio;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -29,12 +31,14 @@ pub(super) struct Serve {
     /// How clients connect [default: stdio]
     #[arg(short, long)]
     transport: Option<Transport>,
-    /// The interface to listen on over HTTP [default: 127.0.0.1]
+    /// The interface to listen on over HTTP [default: 127.0.0.1, and 0.0.0.0 with --auth-type]
     #[arg(short = 'H', long)]
     host: Option<String>,
     /// The port to listen on over HTTP; 0 takes a free one [default: 8080]
     #[arg(short, long)]
     port: Option<u16>,
+    #[command(flatten)]
+    auth: auth::AuthFlags,
     /// The least grave level that is logged [default: info]
     #[arg(long, value_name = "LEVEL", value_parser = ["off", "error", "warn", "info", "debug", "trace"])]
     log_level: Option<String>,
@@ -54,6 +58,7 @@ enum Transport {
 }
 
 const DEFAULT_HOST: &str = "127.0.0.1";
+const EVERYWHERE: &str = "0.0.0.0";
 const DEFAULT_PORT: u16 = 8080;
 
 /// How long open connections may take to end.
@@ -114,16 +119,11 @@ impl Serve {
 
     fn over_http(&self, setup: &Setup, surroundings: &Surroundings) -> Result<(), Report> {
         let environment = &surroundings.environment;
-        // Whoever asks for a lock must not get an open door.
-        if let Some(asked) = environment.get(Variable::AUTH_TYPE).filter(|asked| *asked != "none") {
-            return Err(Report::new(
-                Kind::Invalid,
-                format!("RUTTER_AUTH_TYPE: `{}` is not supported yet", one_line(asked)),
-            )
-            .hint("unset it and listen on 127.0.0.1, with a proxy that authenticates in front"));
-        }
+        let auth = self.auth.resolve(surroundings)?;
         let host = self.host.as_deref().or_else(|| environment.get(Variable::HOST));
-        let host = host.or(setup.http.host.as_deref()).unwrap_or(DEFAULT_HOST).to_owned();
+        // A server that asks who is there may be reached from elsewhere.
+        let default = if auth == Auth::None { DEFAULT_HOST } else { EVERYWHERE };
+        let host = host.or(setup.http.host.as_deref()).unwrap_or(default).to_owned();
         let port = match self.port {
             Some(port) => Some(port),
             None => environment.parse(Variable::PORT, |port| port.parse().ok(), "a port number")?,
@@ -139,7 +139,7 @@ impl Serve {
                     .hint("choose another with --host and --port")
             })?;
             let url = listening.url();
-            if !is_loopback(&host) {
+            if auth == Auth::None && !is_loopback(&host) {
                 tracing::warn!(event = "open_to_network", host, "anyone who reaches this address can use the server");
             }
             let shutdown = stop_on_signals();
@@ -151,7 +151,7 @@ impl Serve {
             let _watches = watch(setup);
             reload_on_hangup(setup);
             let names = std::iter::once(host.clone()).chain(setup.http.public_names.iter().cloned()).collect();
-            let served = listening.serve(setup.app.clone(), names, shutdown.clone());
+            let served = listening.serve(setup.app.clone(), names, auth, shutdown.clone());
             tokio::select! {
                 served = served => served.map_err(|error| Report::new(Kind::Internal, "the server failed").because(&error)),
                 () = async { shutdown.cancelled().await; tokio::time::sleep(DRAIN).await } => Ok(()),

@@ -1,5 +1,7 @@
 //! Streamable HTTP at `/mcp`, and what is counted at `/metrics`.
 
+mod auth;
+
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,6 +15,8 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+
+pub use auth::Auth;
 
 use crate::app::App;
 use crate::mcp::Handler;
@@ -47,6 +51,7 @@ impl Listening {
         self,
         app: Arc<App>,
         names: Vec<String>,
+        auth: Auth,
         shutdown: CancellationToken,
     ) -> io::Result<()> {
         // Without it, an answer to a client of the older era waits for the acknowledgement of
@@ -54,12 +59,12 @@ impl Listening {
         let listener = self.listener.tap_io(|stream| {
             let _ = stream.set_nodelay(true);
         });
-        let router = router(app, names, &shutdown);
+        let router = router(app, names, auth, &shutdown);
         axum::serve(listener, router).with_graceful_shutdown(shutdown.cancelled_owned()).await
     }
 }
 
-fn router(app: Arc<App>, names: Vec<String>, shutdown: &CancellationToken) -> Router {
+fn router(app: Arc<App>, names: Vec<String>, auth: Auth, shutdown: &CancellationToken) -> Router {
     let local = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
     let config = StreamableHttpServerConfig::default()
         .with_allowed_hosts(names.into_iter().chain(local))
@@ -73,7 +78,8 @@ fn router(app: Arc<App>, names: Vec<String>, shutdown: &CancellationToken) -> Ro
         config,
     );
     let metrics = axum::routing::get(move || async move { metrics(&counted) });
-    Router::new().route_service("/mcp", service).route("/metrics", metrics)
+    let guard = axum::middleware::from_fn_with_state(Arc::new(auth), auth::guard);
+    Router::new().route_service("/mcp", service).route("/metrics", metrics).layer(guard)
 }
 
 /// What is counted, for Prometheus.

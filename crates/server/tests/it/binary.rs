@@ -373,13 +373,71 @@ fn stdout_is_for_messages_alone_and_the_log_says_start_and_stop() {
 #[test]
 fn a_server_that_shall_be_locked_is_never_left_open() {
     let folder = tempfile::tempdir().unwrap();
-    let output = rutter(folder.path(), &["serve", "--transport", "http", "--port", "0"])
-        .env("ACDC_MCP_AUTH_TYPE", "basic")
-        .output()
-        .unwrap();
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("RUTTER_AUTH_TYPE: `basic` is not supported yet; unset it"), "{said}");
+    for (variables, expected) in [
+        (
+            &[("ACDC_MCP_AUTH_TYPE", "digest")][..],
+            "RUTTER_AUTH_TYPE: expected none, basic or apikey",
+        ),
+        (&[("ACDC_MCP_AUTH_TYPE", "basic")], "RUTTER_AUTH_BASIC_USERNAME: `basic` needs a name"),
+        (
+            &[("RUTTER_AUTH_TYPE", "basic"), ("RUTTER_AUTH_BASIC_USERNAME", "ada")],
+            "RUTTER_AUTH_BASIC_PASSWORD: `basic` needs a password",
+        ),
+        (&[("RUTTER_AUTH_TYPE", "apikey")], "RUTTER_AUTH_API_KEYS: `apikey` needs keys"),
+        (
+            &[("RUTTER_AUTH_TYPE", "apikey"), ("RUTTER_AUTH_API_KEYS", "one,,two")],
+            "RUTTER_AUTH_API_KEYS: `apikey` needs keys, and none may be empty",
+        ),
+        (&[("RUTTER_AUTH_API_KEYS", "one")], "RUTTER_AUTH_TYPE: there are credentials"),
+    ] {
+        let mut command = rutter(folder.path(), &["serve", "--transport", "http", "--port", "0"]);
+        let output = command.envs(variables.iter().copied()).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
+#[test]
+fn over_http_only_callers_with_a_key_are_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child =
+        rutter(folder.path(), &["serve", "--transport", "http", "--port", "0", "-H", "127.0.0.1"])
+            .env("ACDC_MCP_AUTH_TYPE", "apikey")
+            .env("ACDC_MCP_AUTH_API_KEYS", "first-key, second-key")
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+    let mut log = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("\"listening\"") {
+        line.clear();
+        assert!(
+            std::io::BufRead::read_line(&mut log, &mut line).unwrap() > 0,
+            "the server is gone"
+        );
+        assert!(!line.contains("first-key"), "{line}");
+    }
+    let listening: Value = serde_json::from_str(&line).unwrap();
+    let address = listening["url"].as_str().unwrap();
+    let address = address.trim_start_matches("http://").split('/').next().unwrap().to_owned();
+    for (path, key, status) in [
+        ("/metrics", "", 401),
+        ("/metrics", "x-api-key: third-key\r\n", 401),
+        ("/mcp", "", 401),
+        ("/nowhere", "", 401),
+        ("/metrics", "x-api-key: second-key\r\n", 200),
+    ] {
+        let mut stream = std::net::TcpStream::connect(&address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nhost: {address}\r\n{key}connection: close\r\n\r\n")
+            .unwrap();
+        let mut answer = String::new();
+        std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{path} {key}: {answer}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 #[cfg(unix)]

@@ -1,6 +1,7 @@
 //! The workflow through the server: each acceptance criterion of its specification by its name.
 
 use rutter_server::profiles::Profile;
+use rutter_server::transport::http::{Auth, Listening};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -550,10 +551,11 @@ fn a_name_that_two_tools_claim_stops_the_start() {
 async fn given_metrics_enabled_when_tools_execute_then_counters_increase_and_can_be_scraped() {
     let folder = project();
     let setup = folder.setup().unwrap();
-    let listening = rutter_server::transport::http::Listening::on("127.0.0.1", 0).await.unwrap();
+    let listening = Listening::on("127.0.0.1", 0).await.unwrap();
     let url = listening.url();
     let shutdown = tokio_util::sync::CancellationToken::new();
-    let served = tokio::spawn(listening.serve(setup.app.clone(), Vec::new(), shutdown.clone()));
+    let served =
+        tokio::spawn(listening.serve(setup.app.clone(), Vec::new(), Auth::None, shutdown.clone()));
     let address = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap().to_owned();
     let ask = |request: String| {
         let address = address.clone();
