@@ -1,8 +1,8 @@
 //! The real binary, as a person starts it. Few: each costs a process.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
@@ -15,6 +15,40 @@ pub(crate) fn rutter(folder: &Path, arguments: &[&str]) -> Command {
         .env("PATH", "/usr/bin:/bin")
         .stdin(Stdio::null());
     command
+}
+
+/// A server that runs, what it will log, and what it logged so far.
+struct Running {
+    child: Child,
+    log: BufReader<ChildStderr>,
+    lines: Vec<String>,
+}
+
+/// Starts a server and reads its log until a line that has one of `signs`.
+fn started(mut command: Command, signs: &[&str]) -> Running {
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut log = BufReader::new(child.stderr.take().unwrap());
+    let mut lines: Vec<String> = Vec::new();
+    while !lines.last().is_some_and(|line| signs.iter().any(|sign| line.contains(sign))) {
+        let mut line = String::new();
+        assert!(log.read_line(&mut line).unwrap() > 0, "the server is gone: {lines:?}");
+        lines.push(line);
+    }
+    Running { child, log, lines }
+}
+
+impl Running {
+    /// Where a server over HTTP said that it listens.
+    fn address(&self) -> String {
+        let listening: Value = serde_json::from_str(self.lines.last().unwrap()).unwrap();
+        let url = listening["url"].as_str().unwrap();
+        url.trim_start_matches("http://").split('/').next().unwrap().to_owned()
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
 }
 
 #[track_caller]
@@ -226,23 +260,9 @@ fn over_http_only_configured_folders_are_looked_at() {
     std::fs::create_dir_all(folder.path().join("shared/p")).unwrap();
     std::fs::write(folder.path().join("rutter.yaml"), "process: {project_roots: [shared]}\n")
         .unwrap();
-    let mut child = rutter(folder.path(), &["serve", "--transport", "http", "--port", "0"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut log = std::io::BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    while !line.contains("\"listening\"") {
-        line.clear();
-        assert!(
-            std::io::BufRead::read_line(&mut log, &mut line).unwrap() > 0,
-            "the server is gone"
-        );
-    }
-    let listening: Value = serde_json::from_str(&line).unwrap();
-    let address = listening["url"].as_str().unwrap();
-    let address = address.trim_start_matches("http://").split('/').next().unwrap().to_owned();
+    let command = rutter(folder.path(), &["serve", "--transport", "http", "--port", "0"]);
+    let server = started(command, &["\"listening\""]);
+    let address = server.address();
     for (path, expected) in [
         (json!("shared/p"), "Project Structure Check: shared/p"),
         (json!("."), "below a folder that the operator named in `process.project_roots`"),
@@ -269,8 +289,7 @@ fn over_http_only_configured_folders_are_looked_at() {
         std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
         assert!(answer.contains(expected), "{path}: {answer}");
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    server.kill();
 }
 
 #[test]
@@ -401,27 +420,14 @@ fn a_server_that_shall_be_locked_is_never_left_open() {
 #[test]
 fn over_http_only_callers_with_a_key_are_answered() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child =
-        rutter(folder.path(), &["serve", "--transport", "http", "--port", "0", "-H", "127.0.0.1"])
-            .env("ACDC_MCP_AUTH_TYPE", "apikey")
-            .env("ACDC_MCP_AUTH_API_KEYS", "first-key, second-key")
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-    let mut log = std::io::BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    while !line.contains("\"listening\"") {
-        line.clear();
-        assert!(
-            std::io::BufRead::read_line(&mut log, &mut line).unwrap() > 0,
-            "the server is gone"
-        );
-        assert!(!line.contains("first-key"), "{line}");
-    }
-    let listening: Value = serde_json::from_str(&line).unwrap();
-    let address = listening["url"].as_str().unwrap();
-    let address = address.trim_start_matches("http://").split('/').next().unwrap().to_owned();
+    let mut command =
+        rutter(folder.path(), &["serve", "--transport", "http", "--port", "0", "-H", "127.0.0.1"]);
+    command.env("ACDC_MCP_AUTH_TYPE", "apikey");
+    command.env("ACDC_MCP_AUTH_API_KEYS", "first-key, second-key");
+    let server = started(command, &["\"listening\""]);
+    let address = server.address();
+    let told = server.lines.iter().any(|line| line.contains("first-key"));
+    assert!(!told, "{:?}", server.lines);
     for (path, key, status) in [
         ("/metrics", "", 401),
         ("/metrics", "x-api-key: third-key\r\n", 401),
@@ -436,8 +442,7 @@ fn over_http_only_callers_with_a_key_are_answered() {
         std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{path} {key}: {answer}");
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    server.kill();
 }
 
 #[cfg(unix)]
@@ -449,22 +454,11 @@ fn signals_end_the_server_with_code_0() {
             &["serve", "--log-level", "debug"][..],
             &["serve", "--transport", "http", "--port", "0"][..],
         ] {
-            let mut child = rutter(folder.path(), transport)
-                .stdin(Stdio::piped())
-                .stdout(Stdio::null())
-                .stderr(Stdio::piped())
-                .spawn()
-                .unwrap();
+            let mut command = rutter(folder.path(), transport);
+            command.stdin(Stdio::piped());
             // From these lines on, signals are caught.
-            let mut log = std::io::BufReader::new(child.stderr.take().unwrap());
-            let mut line = String::new();
-            while !line.contains("client_waiting") && !line.contains("listening") {
-                line.clear();
-                assert!(
-                    std::io::BufRead::read_line(&mut log, &mut line).unwrap() > 0,
-                    "the server is gone"
-                );
-            }
+            let Running { mut child, mut log, .. } =
+                started(command, &["client_waiting", "listening"]);
             assert!(
                 Command::new("kill")
                     .args([signal, &child.id().to_string()])
