@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { NODE_MODULES, RUTTER, emptyFolder, runClient } from './support.mjs';
+import { KEY, NODE_MODULES, RUTTER, WAYS, WRONG_KEY, emptyFolder, runClient, serveWithKeys } from './support.mjs';
 
 // The launcher that works without the package's install script having run.
 const CLAUDE = join(NODE_MODULES, '@anthropic-ai/claude-code/cli-wrapper.cjs');
 
-test('Claude Code adds the server and connects to it', async (t) => {
+/** Claude Code's command line, with settings of its own. */
+function claudeCode(t) {
   const home = emptyFolder(t);
   const cwd = emptyFolder(t);
   const env = {
@@ -18,7 +19,11 @@ test('Claude Code adds the server and connects to it', async (t) => {
     DISABLE_ERROR_REPORTING: '1',
     DISABLE_TELEMETRY: '1',
   };
-  const claude = (...args) => runClient(t, process.execPath, [CLAUDE, ...args], { home, cwd, env });
+  return (...args) => runClient(t, process.execPath, [CLAUDE, ...args], { home, cwd, env });
+}
+
+test('Claude Code adds the server and connects to it', async (t) => {
+  const claude = claudeCode(t);
 
   await claude('mcp', 'add', 'rutter', '--', RUTTER, 'serve');
   const { stdout } = await claude('mcp', 'list');
@@ -26,3 +31,29 @@ test('Claude Code adds the server and connects to it', async (t) => {
   assert.match(stdout, /^rutter: .*connected/im);
   assert.doesNotMatch(stdout, /failed/i);
 });
+
+for (const [way, { path }] of Object.entries(WAYS)) {
+  test(`Claude Code adds the server over ${way} and connects to it with its key`, async (t) => {
+    const server = await serveWithKeys(t);
+    const url = new URL(path, server.origin).href;
+    const claude = claudeCode(t);
+
+    await claude('mcp', 'add', '--transport', way, 'rutter', url, '--header', `X-API-Key: ${KEY}`);
+    const { stdout } = await claude('mcp', 'list');
+
+    assert.match(stdout, /^rutter: .*connected/im);
+    assert.doesNotMatch(stdout, /failed/i);
+  });
+
+  test(`Claude Code does not connect over ${way} with a wrong key`, async (t) => {
+    const server = await serveWithKeys(t);
+    const url = new URL(path, server.origin).href;
+    const claude = claudeCode(t);
+
+    await claude('mcp', 'add', '--transport', way, 'rutter', url, '--header', `X-API-Key: ${WRONG_KEY}`);
+    const { stdout } = await claude('mcp', 'list');
+
+    assert.doesNotMatch(stdout, /^rutter: .*connected/im);
+    await server.logged('denied');
+  });
+}

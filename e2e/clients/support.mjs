@@ -1,13 +1,15 @@
 // What the Node tests share: where the binary is, a folder to run it in, a connected client.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { Client } from '@modelcontextprotocol/client';
+import { Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 assert.ok(process.env.RUTTER_BIN, 'RUTTER_BIN must name the built binary; scripts/e2e sets it');
@@ -36,6 +38,85 @@ export async function connect(t, options = {}) {
     if (!t.passed) t.diagnostic(`the server's log:\n${Buffer.concat(log)}`);
   });
   await client.connect(transport);
+  return client;
+}
+
+/** The keys of the servers below, and one that none of them knows. */
+export const KEY = 'e2e-first-key-6b1f0c52';
+export const OTHER_KEY = 'e2e-second-key-c08d9e17';
+export const WRONG_KEY = 'e2e-wrong-key-54a3f7d0';
+
+const SECRETS = [KEY, OTHER_KEY, WRONG_KEY];
+
+/** How a client reaches a server over HTTP: where, and with which of the official transports. */
+export const WAYS = {
+  http: { path: '/mcp', Transport: StreamableHTTPClientTransport },
+  sse: { path: '/sse', Transport: SSEClientTransport },
+};
+
+/** Writes files below a folder: `{ 'docs/a.md': 'text' }`. */
+export function writeFiles(folder, files) {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+}
+
+/**
+ * Serves a folder over HTTP on a free port until the test ends, and checks that it then stops as
+ * it should. Nothing but what is given here configures the server.
+ */
+export async function serve(t, { args = [], env = {}, files = {} } = {}) {
+  const folder = emptyFolder(t);
+  writeFiles(folder, files);
+  const child = spawn(RUTTER, ['serve', '--transport', 'http', '--host', '127.0.0.1', '--port', '0', ...args], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: emptyFolder(t), ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const log = [];
+  const clients = [];
+  const ended = once(child, 'exit');
+  const lines = createInterface({ input: child.stderr });
+  lines.on('line', (line) => log.push(line));
+  const logEnded = once(lines, 'close');
+  t.after(async () => {
+    await Promise.allSettled(clients.map((client) => client.close()));
+    child.kill('SIGTERM');
+    const [code, signal] = await ended;
+    await logEnded;
+    const everything = log.join('\n');
+    if (!t.passed) t.diagnostic(`the server's log:\n${everything}`);
+    assert.equal(code, 0, `the server ended with ${code ?? signal}`);
+    for (const secret of SECRETS) assert.ok(!everything.includes(secret), `a secret is in the log:\n${everything}`);
+  });
+
+  /** Waits for the first line of the log that tells of an event. */
+  async function logged(event) {
+    const tells = (line) => line.includes(`"event":"${event}"`);
+    while (!log.some(tells)) {
+      const more = await Promise.race([once(lines, 'line'), logEnded.then(() => null)]);
+      assert.ok(more || log.some(tells), `the server ended without ${event}:\n${log.join('\n')}`);
+    }
+    return JSON.parse(log.find(tells));
+  }
+  const { url } = await logged('listening');
+  return { folder, clients, logged, process: child, origin: new URL(url).origin };
+}
+
+/** The same for callers who show a key. */
+export function serveWithKeys(t, { args = [], env = {}, ...options } = {}) {
+  const keys = { RUTTER_AUTH_API_KEYS: `${KEY},${OTHER_KEY}`, ...env };
+  return serve(t, { args: ['--auth-type', 'apikey', ...args], env: keys, ...options });
+}
+
+/** Connects the official client to a server over HTTP. */
+export async function connectOver(way, server, { headers = { 'X-API-Key': KEY }, options = {}, transport = {} } = {}) {
+  const { path, Transport } = WAYS[way];
+  const connection = new Transport(new URL(path, server.origin), { requestInit: { headers }, ...transport });
+  const client = new Client({ name: 'rutter-e2e', version: '1.0.0' }, options);
+  server.clients.push(client);
+  await client.connect(connection);
   return client;
 }
 
