@@ -2,7 +2,7 @@
 
 The binary that ships passes but for the scenarios in ../conformance-baseline.yml, which ask
 for a fixture that it lacks. The same program compiled with the suites' fixtures passes
-everything, without a baseline.
+everything, without a baseline. Both do so open to everybody and where a key is asked for.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from report import complaints, read_checks, read_report, shorten, unscored_scenarios
-from server import NotServing, serving
+from server import NotServing, serving, serving_with_key
 
 E2E = Path(__file__).resolve().parent.parent
 BASELINE = E2E / "conformance-baseline.yml"
@@ -70,8 +70,9 @@ def main():
 
     results = Path(tempfile.mkdtemp(prefix="rutter-conformance-results-"))
     passed = [
-        run_suite(arguments.node, suite, build, binary, baseline, results)
+        run_suite(arguments.node, suite, build, binary, baseline, results, key)
         for build, binary, baseline in builds
+        for key in (False, True)
         for suite in SUITES
     ]
     print(f"conformance: {sum(passed)} of {len(passed)} runs passed; results in {results}")
@@ -92,14 +93,16 @@ def executable(path):
     return Path(path).resolve()
 
 
-def run_suite(node, suite, build, binary, baseline, results):
+def run_suite(node, suite, build, binary, baseline, results, key):
     """Runs one suite against a server of its own; prints a line, and why if it failed."""
+    build = f"{build} with a key" if key else build
     title = f"{build}, {suite.name} (conformance {suite.version})"
     output = results / f"{build}-{suite.name}".replace(" ", "-")
     output.mkdir()
     command = [node, suite.package / "dist/index.js", "server", "--output-dir", output, *suite.arguments]
     try:
-        with serving(binary, output / "server.log") as url:
+        log = output / "server.log"
+        with serving_with_key(node, binary, log) if key else serving(binary, log) as url:
             command += ["--url", url]
             if suite.scenarios:
                 return run_scenarios(title, suite, command, output)
