@@ -1,24 +1,24 @@
 // Claude Code adds the server and finds it healthy; neither step needs an account.
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { KEY, NODE_MODULES, RUTTER, WAYS, WRONG_KEY, emptyFolder, runClient, serveWithKeys } from './support.mjs';
+import {
+  CLAUDE,
+  KEY,
+  RUTTER,
+  WAYS,
+  WRONG_KEY,
+  claudeEnvironment,
+  emptyFolder,
+  runClient,
+  serveWithKeys,
+} from './support.mjs';
 
-// The launcher that works without the package's install script having run.
-const CLAUDE = join(NODE_MODULES, '@anthropic-ai/claude-code/cli-wrapper.cjs');
-
-/** Claude Code's command line, with settings of its own. */
+/** Claude Code's command line, with a home of its own. */
 function claudeCode(t) {
   const home = emptyFolder(t);
   const cwd = emptyFolder(t);
-  const env = {
-    CLAUDE_CONFIG_DIR: join(home, '.claude'),
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    DISABLE_AUTOUPDATER: '1',
-    DISABLE_ERROR_REPORTING: '1',
-    DISABLE_TELEMETRY: '1',
-  };
+  const env = claudeEnvironment(home);
   return (...args) => runClient(t, process.execPath, [CLAUDE, ...args], { home, cwd, env });
 }
 

@@ -141,6 +141,20 @@ export async function assertRefused(call, code, ...words) {
   });
 }
 
+/** Claude Code's launcher that works without the package's install script having run. */
+export const CLAUDE = join(NODE_MODULES, '@anthropic-ai/claude-code/cli-wrapper.cjs');
+
+/** What keeps Claude Code to itself: settings of its own, and no word to anybody else. */
+export function claudeEnvironment(home) {
+  return {
+    CLAUDE_CONFIG_DIR: join(home, '.claude'),
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    DISABLE_AUTOUPDATER: '1',
+    DISABLE_ERROR_REPORTING: '1',
+    DISABLE_TELEMETRY: '1',
+  };
+}
+
 /**
  * Runs a command line client with a home of its own, so that it neither reads nor writes the
  * developer's settings; the environment is built from nothing for the same reason.
