@@ -2,6 +2,7 @@
 //! standard output. `ARCHITECTURE.md` at the root of the repository is the map.
 
 pub mod app;
+pub mod caller;
 pub mod changes;
 pub mod cli;
 pub mod config;

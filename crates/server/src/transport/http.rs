@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 pub use auth::Auth;
 
 use crate::app::App;
+use crate::caller::Caller;
 use crate::mcp::Handler;
 
 /// The origins whose pages may talk to a server on this machine.
@@ -73,7 +74,7 @@ fn router(app: Arc<App>, names: Vec<String>, auth: Auth, shutdown: &Cancellation
     let handler_shutdown = shutdown.child_token();
     let counted = Arc::clone(&app);
     let service = StreamableHttpService::new(
-        move || Ok(Handler::new(Arc::clone(&app), handler_shutdown.clone())),
+        move || Ok(Handler::new(Arc::clone(&app), Caller::anyone(), handler_shutdown.clone())),
         Arc::new(LocalSessionManager::default()),
         config,
     );

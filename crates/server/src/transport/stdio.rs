@@ -23,6 +23,7 @@ pub use decode::{Incoming, Refusal, decode};
 pub use line::{Line, LineReader, MAX_LINE};
 
 use crate::app::App;
+use crate::caller::Caller;
 use crate::mcp::Handler;
 
 /// How long answers that are still being made may take after the input has ended. Together with
@@ -45,7 +46,7 @@ pub async fn serve_on(
     output: impl AsyncWrite + Send + Unpin + 'static,
     shutdown: CancellationToken,
 ) {
-    let handler = Handler::new(app, shutdown.clone()).local();
+    let handler = Handler::new(app, Caller::user(), shutdown.clone());
     let transport = Lines::new(input, output, shutdown.clone());
     // Not `serve`: that ends when the first message is anything but an opening request.
     let service = serve_directly_with_ct(handler, transport, None, shutdown.clone());
