@@ -1,9 +1,10 @@
 //! `Caller`: who asks, and what is left of the server for them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::app::App;
-use crate::scope::Scope;
+use crate::scope::{Rule, Scope};
 use crate::session::{Session, View};
 
 /// Who asks.
@@ -29,6 +30,11 @@ impl Caller {
     /// Someone on the network whose credential has this name.
     pub fn named(name: &str) -> Self {
         Self { name: name.into(), local: false, scope: Arc::default(), session: None }
+    }
+
+    /// Someone who may see nothing.
+    pub fn nobody() -> Self {
+        Self::named("nobody").within(Scope::of(Rule::Modules(BTreeSet::new())), None)
     }
 
     /// The same caller with less of the server.
