@@ -326,6 +326,9 @@ impl ServerHandler for Handler {
                 return Err(protocol_error(report));
             }
             let Some(entry) = self.app.tool(&request.name, &view.scope) else {
+                if self.app.has_tool(&request.name) {
+                    self.app.metrics().denied("scope");
+                }
                 let visible = self.app.tools(&view.scope);
                 let names = visible.iter().map(|entry| entry.name());
                 return Err(unknown("tool", &request.name, names));

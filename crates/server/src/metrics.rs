@@ -18,8 +18,8 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use serde::Serialize;
 
-pub use server::{Gauge, Inside};
 use server::Server;
+pub use server::{Gauge, Inside};
 
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Requests to other servers: forbidden unless they are allowed, and then a few a second.
 
-mod fetch;
+pub(crate) mod fetch;
 
 use std::sync::{Mutex, PoisonError};
 

@@ -146,11 +146,8 @@ impl Session {
         let recipe = context.recipe.as_deref().map(|name| recipes.get(name)).transpose()?;
         let scope = context.scope(recipe);
         let context = Arc::new(context);
-        let view = View {
-            scope: Arc::new(scope),
-            context: Some(Arc::clone(&context)),
-            closed: None,
-        };
+        let view =
+            View { scope: Arc::new(scope), context: Some(Arc::clone(&context)), closed: None };
         let state = State { text: None, disabled: BTreeSet::new(), seen: false, view };
         let overrides = board.map(Overrides::new);
         Ok(Self { source: Source::Fixed(context), recipes, overrides, state: Mutex::new(state) })

@@ -22,7 +22,7 @@ use tokio_rustls::TlsConnector;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The text at an address.
-pub(super) async fn get(address: &str, limit: usize) -> Result<String, Report> {
+pub(crate) async fn get(address: &str, limit: usize) -> Result<String, Report> {
     let invalid = |what: &str| Report::new(Kind::Invalid, format!("`{address}`: {what}"));
     let uri: Uri = address.parse().map_err(|_| invalid("it is no address"))?;
     let encrypted = uri.scheme_str() == Some("https");
@@ -36,8 +36,8 @@ pub(super) async fn get(address: &str, limit: usize) -> Result<String, Report> {
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         let stream = TcpStream::connect((bare, port)).await.map_err(|error| failed(&error))?;
         if encrypted {
-            let name = ServerName::try_from(bare.to_owned())
-                .map_err(|_| invalid("it names no server"))?;
+            let name =
+                ServerName::try_from(bare.to_owned()).map_err(|_| invalid("it names no server"))?;
             let stream = connector()?.connect(name, stream).await;
             ask(stream.map_err(|error| failed(&error))?, &uri, limit).await
         } else {

@@ -34,6 +34,11 @@ impl Refusal {
         Self { id: Value::Null, code: PARSE_ERROR, message }
     }
 
+    /// No text at all, where there must be one.
+    pub fn empty() -> Self {
+        Self::parse("parse error: there is no message")
+    }
+
     /// A text past the limit.
     pub fn too_long() -> Self {
         Self::parse("parse error: the message is longer than 4 MiB")

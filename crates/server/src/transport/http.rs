@@ -16,7 +16,7 @@ mod throttle;
 mod tls;
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -80,10 +80,16 @@ impl Listening {
         Ok(Self { listener, address })
     }
 
-    /// Where the server is, without a path.
+    /// Where the server is for someone at this machine, without a path.
     pub fn base(&self, encrypted: bool) -> String {
         let scheme = if encrypted { "https" } else { "http" };
-        format!("{scheme}://{}", self.address)
+        let mut address = self.address;
+        match address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+            IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+            _ => {}
+        }
+        format!("{scheme}://{address}")
     }
 
     /// Serves until `shutdown` is cancelled, and until what is open then has ended.
@@ -120,9 +126,8 @@ fn router(server: Server, names: Names, shutdown: &CancellationToken) -> Router 
         let metadata = routing::get(move |uri: Uri, headers: HeaderMap| async move {
             metadata(&base(&uri, &headers, encrypted))
         });
-        router = router
-            .route(METADATA, metadata.clone())
-            .route(&format!("{METADATA}/mcp"), metadata);
+        router =
+            router.route(METADATA, metadata.clone()).route(&format!("{METADATA}/mcp"), metadata);
     }
     let throttle = Throttle::new(limits.requests_per_second, limits.failed_logins_per_minute);
     let gate = Gate { app, names, credentials, throttle, encrypted };

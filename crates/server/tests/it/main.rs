@@ -13,6 +13,7 @@ mod changes;
 mod definitions;
 mod errors;
 mod hostile;
+mod http;
 mod init;
 mod pack;
 mod process;

@@ -59,7 +59,8 @@ impl AuthFlags {
         let none = Credentials::none();
         match kind {
             AuthType::None => {
-                let given = given.name.is_some() || given.password.is_some() || given.keys.is_some();
+                let given =
+                    given.name.is_some() || given.password.is_some() || given.keys.is_some();
                 if given || !setup.http.keys.is_empty() || setup.http.oauth.is_some() {
                     let what = "there are credentials, and nobody is asked for them; choose `basic`, `apikey` or `oauth`, or remove them";
                     return Err(wrong(setting, what));
@@ -166,8 +167,9 @@ fn named_keys(
         }
         let secret = secret(key, &setting, surroundings, setup)?;
         check(&credentials, &setting, &secret)?;
-        let caller = holder(key, setup)
-            .map_err(|report| wrong(&format!("`http.keys[{index}].recipe`"), &report.to_string()))?;
+        let caller = holder(key, setup).map_err(|report| {
+            wrong(&format!("`http.keys[{index}].recipe`"), &report.to_string())
+        })?;
         credentials = credentials.with_key(&secret, caller);
     }
     Ok(credentials)
@@ -188,7 +190,8 @@ fn secret(
         }
         (None, Some(variable)) => {
             let value = surroundings.environment.named(variable);
-            let unset = || wrong(setting, &format!("the variable `{}` is not set", one_line(variable)));
+            let unset =
+                || wrong(setting, &format!("the variable `{}` is not set", one_line(variable)));
             value.map(|value| value.trim().to_owned()).ok_or_else(unset)
         }
         _ => Err(wrong(setting, "expected `key_file` or `key_env`")),
@@ -223,7 +226,11 @@ fn check(credentials: &Credentials, setting: &str, key: &str) -> Result<(), Repo
         return Err(wrong(setting, "the same key is there twice"));
     }
     if key.len() < SHORT_KEY {
-        tracing::warn!(event = "short_key", setting, "a key of {SHORT_KEY} characters or more is harder to guess");
+        tracing::warn!(
+            event = "short_key",
+            setting,
+            "a key of {SHORT_KEY} characters or more is harder to guess"
+        );
     }
     Ok(())
 }

@@ -6,8 +6,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::Args;
-use rutter_base::failure::{Kind, Report};
 use super::super::Surroundings;
 use super::super::screen::Screen;
 use super::auth::AuthFlags;
@@ -15,6 +13,8 @@ use super::{no_runtime, reload_on_hangup, stop_on_signals, watch};
 use crate::settings::Variable;
 use crate::setup::Setup;
 use crate::transport::http::{Certificate, Credentials, Listening, Server, cannot_listen};
+use clap::Args;
+use rutter_base::failure::{Kind, Report};
 
 const DEFAULT_HOST: &str = "127.0.0.1";
 const EVERYWHERE: &str = "0.0.0.0";
@@ -115,11 +115,8 @@ fn announce(base: &str, server: &Server) {
     let url = format!("{base}/mcp");
     tracing::info!(event = "listening", url, page = format!("{base}/"));
     if io::stderr().is_terminal() {
-        let header = if server.credentials.has_keys() {
-            " --header \"X-API-Key: $RUTTER_KEY\""
-        } else {
-            ""
-        };
+        let header =
+            if server.credentials.has_keys() { " --header \"X-API-Key: $RUTTER_KEY\"" } else { "" };
         Screen::stderr().line(&format!(
             "Open {base}/ in a browser, or connect a client: claude mcp add --transport http rutter {url}{header}"
         ));

@@ -188,7 +188,10 @@ impl Credentials {
 }
 
 /// The value of a header that must not be there twice.
-fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a HeaderValue>, Stranger> {
+fn only<'a>(
+    headers: &'a HeaderMap,
+    name: &HeaderName,
+) -> Result<Option<&'a HeaderValue>, Stranger> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
         (first, None) => Ok(first),
@@ -217,7 +220,10 @@ mod tests {
         headers
     }
 
-    async fn admitted(credentials: &Credentials, fields: &[(&'static str, &str)]) -> Option<String> {
+    async fn admitted(
+        credentials: &Credentials,
+        fields: &[(&'static str, &str)],
+    ) -> Option<String> {
         let admitted = credentials.admit(&headers(fields)).await.ok()?;
         Some(admitted.caller.name().to_owned())
     }

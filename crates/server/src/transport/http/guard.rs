@@ -215,8 +215,7 @@ mod tests {
     #[test]
     fn pages_of_others_are_refused() {
         let names = names("0.0.0.0");
-        let from =
-            |host: &str, origin: &str| asked(&names, &[("host", host), ("origin", origin)]);
+        let from = |host: &str, origin: &str| asked(&names, &[("host", host), ("origin", origin)]);
         for (host, origin) in [
             ("localhost:8080", "http://localhost:3000"),
             ("localhost", "https://127.0.0.1"),

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
 use crate::config::HttpLimits;
-use crate::transport::decode::Refusal;
+use crate::transport::decode::{self, Incoming, Refusal};
 
 /// What the body of a request may be.
 #[derive(Debug, Clone, Copy)]
@@ -58,6 +58,14 @@ fn is_json(headers: &HeaderMap) -> bool {
     let kind = kind.to_str().unwrap_or_default();
     let kind = kind.split_once(';').map_or(kind, |(kind, _)| kind);
     kind.trim().eq_ignore_ascii_case("application/json")
+}
+
+/// What a body is: unlike a line, it must be something.
+pub(super) fn decode(body: &[u8]) -> Incoming {
+    match decode::decode(body) {
+        Incoming::Nothing if body.trim_ascii().is_empty() => Incoming::Refused(Refusal::empty()),
+        incoming => incoming,
+    }
 }
 
 /// The answer to a body that is no message.

@@ -31,7 +31,7 @@ use crate::app::App;
 use crate::caller::Caller;
 use crate::config::HttpLimits;
 use crate::mcp::Handler;
-use crate::transport::decode::{Incoming, decode};
+use crate::transport::decode::Incoming;
 
 /// How often an idle stream says that it is alive: proxies close those that say nothing.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -163,7 +163,7 @@ async fn receive(
         Ok(body) => body,
         Err(answer) => return answer,
     };
-    match decode(&body) {
+    match messages::decode(&body) {
         Incoming::Message(message) => match session.incoming.send(*message).await {
             Ok(()) => StatusCode::ACCEPTED.into_response(),
             Err(_) => not_found("the session has ended\n"),

@@ -11,8 +11,8 @@ use axum::{Json, Router, routing};
 use serde::Serialize;
 use serde_json::json;
 
-use super::auth::Tokens;
 use super::HEALTH;
+use super::auth::Tokens;
 use crate::app::{App, blocking};
 
 const OPENMETRICS: &str = "application/openmetrics-text";

@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::caller::Caller;
 use crate::config::HttpLimits;
 use crate::mcp::Handler;
-use crate::transport::decode::{Incoming, decode};
+use crate::transport::decode::Incoming;
 
 /// What a client takes that takes anything.
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -81,7 +81,7 @@ async fn answer(
     let Some(answer) = answer else { return no_place() };
     match answer.status() {
         // That it is JSON has been seen to: it is no message.
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => match decode(&body) {
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => match messages::decode(&body) {
             Incoming::Refused(refusal) => messages::refused(&refusal),
             Incoming::Nothing | Incoming::Message(_) => StatusCode::ACCEPTED.into_response(),
         },

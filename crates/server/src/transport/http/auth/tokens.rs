@@ -82,9 +82,10 @@ impl Tokens {
             asked: Mutex::default(),
             app,
         };
-        let keys = tokens.fetch().await.map_err(|report| {
-            Report::new(Kind::Invalid, format!("`http.oauth.jwks`: {report}"))
-        })?;
+        let keys = tokens
+            .fetch()
+            .await
+            .map_err(|report| Report::new(Kind::Invalid, format!("`http.oauth.jwks`: {report}")))?;
         tokens.keys.store(Arc::new(keys));
         *tokens.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         Ok(tokens)
