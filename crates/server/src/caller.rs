@@ -34,13 +34,13 @@ impl Caller {
 
     /// Someone who may see nothing.
     pub fn nobody() -> Self {
-        Self::named("nobody").within(Scope::of(Rule::Modules(BTreeSet::new())), None)
+        Self::named("nobody").within(&Scope::of(Rule::Modules(BTreeSet::new())), None)
     }
 
     /// The same caller with less of the server.
     #[must_use]
-    pub fn within(mut self, scope: Scope, session: Option<Arc<Session>>) -> Self {
-        self.scope = Arc::new(self.scope.and(&scope));
+    pub fn within(mut self, scope: &Scope, session: Option<Arc<Session>>) -> Self {
+        self.scope = Arc::new(self.scope.and(scope));
         self.session = session;
         self
     }

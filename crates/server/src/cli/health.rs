@@ -1,9 +1,11 @@
 //! `rutter health`
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use rutter_base::failure::{Kind, Report};
 use rutter_base::text::{cap, one_line};
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::screen::Screen;
 use super::{FINE, FOUND_ERRORS, Surroundings, wait};
@@ -30,11 +32,7 @@ pub(super) struct Health {
 }
 
 impl Health {
-    pub(super) fn run(
-        &self,
-        surroundings: &Surroundings,
-        screen: &mut Screen,
-    ) -> Result<u8, Report> {
+    pub(super) fn run(&self, surroundings: &Surroundings, screen: &mut Screen) -> u8 {
         let here = || {
             let port = surroundings.environment.get(Variable::PORT).unwrap_or(DEFAULT_PORT);
             format!("http://127.0.0.1:{port}")
@@ -46,36 +44,39 @@ impl Health {
         match answer {
             Ok(line) => {
                 screen.line(&line);
-                Ok(FINE)
+                FINE
             }
             Err(report) => {
                 let shown = cap(one_line(url), 200);
                 Screen::stderr()
                     .line(&format!("rutter: {shown}: {}", one_line(&report.to_string())));
-                Ok(FOUND_ERRORS)
+                FOUND_ERRORS
             }
         }
     }
 }
 
+/// What a server says of itself, as far as it matters here.
+#[derive(Deserialize)]
+struct Answer {
+    status: String,
+    version: String,
+    modules: BTreeMap<String, Module>,
+}
+
+#[derive(Deserialize)]
+struct Module {
+    status: String,
+}
+
 /// What a server that is well says, in one line.
 fn well(answer: &str) -> Result<String, Report> {
-    let answer: Value = serde_json::from_str(answer)
+    let Answer { status, version, modules } = serde_json::from_str(answer)
         .map_err(|_| Report::new(Kind::Invalid, "that is no answer of this server"))?;
-    let status = answer["status"].as_str().unwrap_or("unknown");
     if status != "ok" {
-        return Err(Report::new(Kind::Invalid, format!("the server is {}", one_line(status))));
+        return Err(Report::new(Kind::Invalid, format!("the server is {}", one_line(&status))));
     }
-    let modules = answer["modules"].as_object().into_iter().flatten();
-    let modules: Vec<String> = modules
-        .map(|(name, module)| {
-            format!(
-                "{} {}",
-                one_line(name),
-                one_line(module["status"].as_str().unwrap_or_default())
-            )
-        })
-        .collect();
-    let version = one_line(answer["version"].as_str().unwrap_or_default());
-    Ok(format!("ok, version {version}: {}", modules.join(", ")))
+    let modules: Vec<_> =
+        modules.iter().map(|(name, module)| format!("{name} {}", module.status)).collect();
+    Ok(one_line(&format!("ok, version {version}: {}", modules.join(", "))))
 }

@@ -28,7 +28,8 @@ pub(crate) async fn get(address: &str, limit: usize) -> Result<String, Report> {
     let encrypted = uri.scheme_str() == Some("https");
     let host = uri.host().filter(|host| !host.is_empty());
     let host = host.ok_or_else(|| invalid("it names no server"))?.to_owned();
-    if !encrypted && !(uri.scheme_str() == Some("http") && is_local(&host)) {
+    let plain = uri.scheme_str() == Some("http") && is_local(&host);
+    if !encrypted && !plain {
         return Err(invalid("expected an https address"));
     }
     let port = uri.port_u16().unwrap_or(if encrypted { 443 } else { 80 });

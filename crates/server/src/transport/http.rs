@@ -25,6 +25,7 @@ use axum::extract::{Request, State};
 use axum::http::header::{
     CONNECTION, HOST, HeaderValue, RETRY_AFTER, TRANSFER_ENCODING, WWW_AUTHENTICATE,
 };
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, Version};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -220,7 +221,7 @@ impl Gate {
 /// The address under which a client reached the server; its name has been checked.
 fn base(uri: &Uri, headers: &HeaderMap, encrypted: bool) -> String {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    let host = host.or_else(|| uri.authority().map(|name| name.as_str())).unwrap_or("localhost");
+    let host = host.or_else(|| uri.authority().map(Authority::as_str)).unwrap_or("localhost");
     let proxy = headers.get("x-forwarded-proto").is_some_and(|scheme| scheme == "https");
     let scheme = if encrypted || proxy { "https" } else { "http" };
     format!("{scheme}://{host}")

@@ -4,6 +4,7 @@ mod credentials;
 mod hostile;
 mod older;
 mod operations;
+mod process;
 mod sessions;
 
 use std::sync::Arc;
@@ -160,7 +161,7 @@ fn initialize() -> Value {
         "clientInfo": {"name": "it", "version": "1"}}})
 }
 
-fn ping(id: Value) -> Value {
+fn ping(id: u64) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "ping"})
 }
 

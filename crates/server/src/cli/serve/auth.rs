@@ -214,7 +214,7 @@ fn holder(key: &HttpKey, setup: &Setup) -> Result<Caller, Report> {
     } else {
         None
     };
-    Ok(Caller::named(&key.name).within(Scope::all(rules), session))
+    Ok(Caller::named(&key.name).within(&Scope::all(rules), session))
 }
 
 /// Refuses a key that is no secret, or that someone else has.

@@ -192,14 +192,12 @@ impl Transport<RoleServer> for Pair {
         async move {
             let message = serde_json::to_string(&item)?;
             let event = Bytes::from(format!("event: message\ndata: {message}\n\n"));
-            match timeout(stall, events.send(event)).await {
-                Ok(Ok(())) => Ok(()),
-                // A reader that does not read is not waited for.
-                Ok(Err(_)) | Err(_) => {
-                    ending.cancel();
-                    Err(io::ErrorKind::BrokenPipe.into())
-                }
+            if let Ok(Ok(())) = timeout(stall, events.send(event)).await {
+                return Ok(());
             }
+            // A reader that does not read is not waited for.
+            ending.cancel();
+            Err(io::ErrorKind::BrokenPipe.into())
         }
     }
 

@@ -59,7 +59,7 @@ async fn health(State(app): State<Arc<App>>) -> Response {
 
 /// What is counted, for Prometheus.
 async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    let documents = app.library().map(|library| library.catalog().documents().count()).unwrap_or(0);
+    let documents = app.library().map_or(0, |library| library.catalog().documents().count());
     let Ok(page) = app.metrics().render(documents) else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };

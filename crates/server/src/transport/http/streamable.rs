@@ -77,7 +77,7 @@ async fn answer(
         axum::body::Bytes::new()
     };
     let request = Request::from_parts(parts, Body::from(body.clone()));
-    let answer = sessions::answering(caller, streamable.service.handle(request)).await;
+    let answer = sessions::answering(caller, Box::pin(streamable.service.handle(request))).await;
     let Some(answer) = answer else { return no_place() };
     match answer.status() {
         // That it is JSON has been seen to: it is no message.

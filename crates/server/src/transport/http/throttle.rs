@@ -18,18 +18,18 @@ const REMEMBERED: usize = 10_000;
 pub(super) struct Buckets<K> {
     capacity: f64,
     per_second: f64,
-    buckets: Mutex<HashMap<K, TokenBucket>>,
+    by_key: Mutex<HashMap<K, TokenBucket>>,
 }
 
 impl<K: Hash + Eq> Buckets<K> {
     pub(super) fn new(capacity: f64, per_second: f64) -> Self {
-        Self { capacity, per_second, buckets: Mutex::default() }
+        Self { capacity, per_second, by_key: Mutex::default() }
     }
 
     /// Takes one token, or says how long it takes until there is one.
     pub(super) fn take(&self, key: K) -> Result<(), Duration> {
         let now = Instant::now();
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buckets = self.by_key.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= REMEMBERED && !buckets.contains_key(&key) {
             let capacity = self.capacity;
             buckets.retain(|_, bucket| bucket.tokens(now) < capacity);
@@ -53,7 +53,7 @@ impl<K: Hash + Eq> Buckets<K> {
 
     /// Whether there is no token for it now.
     pub(super) fn is_empty(&self, key: &K) -> bool {
-        let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let buckets = self.by_key.lock().unwrap_or_else(PoisonError::into_inner);
         buckets.get(key).is_some_and(|bucket| bucket.tokens(Instant::now()) < 1.0)
     }
 }
@@ -150,7 +150,7 @@ mod tests {
         for stranger in 0..REMEMBERED + 500 {
             let _ = buckets.take(stranger);
         }
-        assert!(buckets.buckets.lock().unwrap().len() <= REMEMBERED);
+        assert!(buckets.by_key.lock().unwrap().len() <= REMEMBERED);
         assert!(buckets.take(usize::MAX).is_err());
     }
 }

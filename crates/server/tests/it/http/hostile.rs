@@ -149,7 +149,7 @@ async fn requests_that_hide_another_are_answered_once_and_the_connection_ends() 
 #[tokio::test]
 async fn headers_without_end_are_refused() {
     let site = Site::open().await;
-    let many: String = (0..2_000).map(|n| format!("X-{n}: {}\r\n", "y".repeat(20))).collect();
+    let many = format!("X: {}\r\n", "y".repeat(20)).repeat(2_000);
     let said = site.raw(format!("GET /health HTTP/1.1\r\nHost: localhost\r\n{many}\r\n")).await;
     assert!(said.is_empty() || said.starts_with("HTTP/1.1 431"), "{said}");
     let long = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "a".repeat(100_000));

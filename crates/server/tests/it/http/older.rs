@@ -39,7 +39,7 @@ async fn a_session_ends_with_its_stream_and_is_nobody_elses() {
     let site = Site::with_keys(json!({"sessions": 1})).await;
     let ada = "X-API-Key: ada-key\r\n";
     let (stream, address) = connect(&site, ada).await;
-    let message = ping(json!(1)).to_string();
+    let message = ping(1).to_string();
     let as_ada = format!("{JSON}{ada}");
     let as_bob = format!("{JSON}X-API-Key: bob-key\r\n");
     assert_eq!(site.ask("POST", &address, &as_bob, &message).await.status, 404);

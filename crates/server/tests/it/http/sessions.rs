@@ -48,7 +48,7 @@ async fn a_session_whose_client_listens_is_not_idle() {
     read_until(&mut stream, "retry:").await;
     tokio::time::sleep(Duration::from_secs(3)).await;
     let headers = format!("Mcp-Session-Id: {id}\r\n");
-    assert_eq!(site.post(&headers, &ping(json!(7))).await.message()["id"], 7);
+    assert_eq!(site.post(&headers, &ping(7)).await.message()["id"], 7);
 }
 
 #[tokio::test]
@@ -56,15 +56,15 @@ async fn a_session_belongs_to_the_credential_that_opened_it() {
     let site = Site::with_keys(json!({})).await;
     let id = site.session("X-API-Key: ada-key\r\n").await;
     let bob = format!("X-API-Key: bob-key\r\nMcp-Session-Id: {id}\r\nAccept: */*\r\n");
-    assert_eq!(site.post(&bob, &ping(json!(1))).await.status, 404);
+    assert_eq!(site.post(&bob, &ping(1)).await.status, 404);
     assert_eq!(site.get("/mcp", &bob).await.status, 404);
     assert_eq!(site.ask("DELETE", "/mcp", &bob, "").await.status, 404);
     let made_up = "X-API-Key: ada-key\r\nMcp-Session-Id: 00000000-0000-0000-0000-000000000000\r\n";
-    assert_eq!(site.post(made_up, &ping(json!(1))).await.status, 404);
+    assert_eq!(site.post(made_up, &ping(1)).await.status, 404);
     let ada = format!("X-API-Key: ada-key\r\nMcp-Session-Id: {id}\r\n");
-    assert_eq!(site.post(&ada, &ping(json!(1))).await.message()["id"], 1);
+    assert_eq!(site.post(&ada, &ping(1)).await.message()["id"], 1);
     assert!(matches!(site.ask("DELETE", "/mcp", &ada, "").await.status, 200..=204));
-    assert_eq!(site.post(&ada, &ping(json!(1))).await.status, 404);
+    assert_eq!(site.post(&ada, &ping(1)).await.status, 404);
 }
 
 #[tokio::test]
