@@ -22,11 +22,9 @@ use std::time::{Duration, Instant};
 
 use axum::extract::connect_info::ConnectInfo;
 use axum::extract::{Request, State};
-use axum::http::header::{
-    CONNECTION, HOST, HeaderValue, RETRY_AFTER, TRANSFER_ENCODING, WWW_AUTHENTICATE,
-};
+use axum::http::header::{HOST, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, Method, StatusCode, Uri, Version};
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, routing};
@@ -138,17 +136,11 @@ fn router(server: Server, names: Names, shutdown: &CancellationToken) -> Router 
 /// Lets a request pass, or says why not; counts it either way.
 async fn pass(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
     let began = Instant::now();
-    let (route, version) = (route(request.uri().path()), request.version());
-    // Of a body with two lengths the one that was believed is used, and then nothing more: the
-    // rest may be a request that someone hid there.
-    let ends = version == Version::HTTP_11 && request.headers().contains_key(TRANSFER_ENCODING);
-    let mut response = match gate.admit(&mut request).await {
+    let route = route(request.uri().path());
+    let response = match gate.admit(&mut request).await {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal,
     };
-    if ends {
-        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-    }
     let seconds = began.elapsed().as_secs_f64();
     gate.app.metrics().request(route, response.status().as_u16(), seconds);
     response
