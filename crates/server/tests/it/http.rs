@@ -10,6 +10,7 @@ mod sessions;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rutter_server::app::App;
 use rutter_server::caller::Caller;
 use rutter_server::config::HttpLimits;
 use rutter_server::transport::http::{Certificate, Credentials, Listening, Server};
@@ -28,6 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 struct Site {
     address: String,
     shutdown: CancellationToken,
+    app: Arc<App>,
     _folder: Folder,
 }
 
@@ -102,7 +104,7 @@ impl Site {
         let server =
             Server { app: setup.app.clone(), public_names, credentials, limits, certificate };
         tokio::spawn(listening.serve(server, shutdown.clone()));
-        Self { address, shutdown, _folder: folder }
+        Self { address, shutdown, app: setup.app, _folder: folder }
     }
 
     async fn connect(&self) -> TcpStream {

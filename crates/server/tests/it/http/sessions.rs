@@ -1,5 +1,7 @@
 //! Sessions: how many, whose, and how long.
 
+use rutter_server::changes::Change;
+
 use super::*;
 
 #[tokio::test]
@@ -87,25 +89,36 @@ async fn the_same_id_from_two_clients_gets_two_answers() {
     }
 }
 
+/// Opens the stream of a session, from an event on.
+async fn listen(site: &Site, session: &str, last: &str) -> TcpStream {
+    let mut stream = site.connect().await;
+    let request = format!(
+        "GET /mcp HTTP/1.1\r\nHost: localhost\r\nMcp-Session-Id: {session}\r\nAccept: text/event-stream\r\n{last}\r\n"
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    stream
+}
+
 #[tokio::test]
 async fn a_stream_goes_on_where_it_broke_off() {
     let site = Site::open().await;
-    let id = site.session("").await;
-    let headers = format!("Mcp-Session-Id: {id}\r\nAccept: text/event-stream\r\n");
-    let listen = |last: &str| {
-        format!("GET /mcp HTTP/1.1\r\nHost: localhost\r\n{headers}Last-Event-ID: {last}\r\n\r\n")
-    };
-    let mut first = site.connect().await;
-    first.write_all(listen("0").as_bytes()).await.unwrap();
-    read_until(&mut first, "text/event-stream").await;
+    let (session, other) = (site.session("").await, site.session("").await);
+    let mut first = listen(&site, &session, "").await;
+    read_until(&mut first, "id: 0").await;
     drop(first);
-    // Another client that names the same event gets nothing of it.
-    let stranger = site.session("").await;
-    let other = format!(
-        "GET /mcp HTTP/1.1\r\nHost: localhost\r\nMcp-Session-Id: {stranger}\r\nAccept: text/event-stream\r\nLast-Event-ID: 0\r\n\r\n"
-    );
-    let mut stream = site.connect().await;
-    stream.write_all(other.as_bytes()).await.unwrap();
-    let said = read_until(&mut stream, "\r\n\r\n").await;
-    assert!(!said.contains("jsonrpc"), "{said}");
+    // What happens while nobody listens is not lost.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    site.app.changes().announce(Change::Prompts);
+    let mut again = listen(&site, &session, "Last-Event-ID: 0\r\n").await;
+    let said = read_until(&mut again, "list_changed").await;
+    assert!(said.contains("notifications/prompts/list_changed"), "{said}");
+    // Each session has its own stream: what one says is not said to another by its event's name.
+    let call = json!({"jsonrpc": "2.0", "id": "mine", "method": "tools/list"});
+    let answer = site.post(&format!("Mcp-Session-Id: {session}\r\n"), &call).await;
+    let event = answer.body.lines().filter_map(|line| line.strip_prefix("id: ")).next_back();
+    let last = format!("Last-Event-ID: {}\r\n", event.unwrap());
+    let mut stranger = listen(&site, &other, &last).await;
+    let mut said = Vec::new();
+    let _ = timeout(Duration::from_secs(1), stranger.read_to_end(&mut said)).await;
+    assert!(!String::from_utf8_lossy(&said).contains("mine"));
 }
