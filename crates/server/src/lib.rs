@@ -8,6 +8,7 @@ pub mod cli;
 pub mod config;
 #[cfg(feature = "conformance")]
 mod conformance;
+pub mod cost;
 pub mod draw;
 pub mod logging;
 pub mod mcp;
