@@ -16,6 +16,7 @@ pub mod metrics;
 pub mod module;
 pub mod outbound;
 pub mod pack;
+pub mod page;
 pub mod profiles;
 pub mod projects;
 pub mod schema;
