@@ -216,6 +216,7 @@ mod tests {
             ("Our Rutter!", "our-rutter"),
             ("$(rm -rf ~)", "rm--rf"),
             ("…", "rutter"),
+            ("日本 1", "1"),
             ("-- x", "x"),
         ] {
             assert_eq!(short_name(name), expected, "{name}");

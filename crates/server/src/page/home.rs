@@ -80,7 +80,7 @@ pub(super) async fn show(visit: Visit) -> Response {
     let identity = visit.app.identity();
     let indexing = visit.app.library().ok().and_then(|library| library.indexing());
     let page = Page {
-        instructions: identity.instructions.as_deref().map(|text| markdown::render(text, "").html),
+        instructions: identity.instructions.as_deref().map(markdown::render_within),
         closed: visit.view.closed.as_ref().map(ToString::to_string),
         indexing: indexing.filter(|_| !sources.is_empty()).map(far),
         figures: figures(&sources, count, total, prompts.len()),

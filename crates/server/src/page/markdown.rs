@@ -67,6 +67,19 @@ pub(super) fn render(text: &str, name: &str) -> Rendered {
     Rendered { html: Markup(written), title, headings }
 }
 
+/// Renders a text that is a part of a page: its headings are below that part's own, and have no
+/// anchors that could be those of the page.
+pub(super) fn render_within(text: &str) -> Markup {
+    let (_, mut headings) = outline(text, "");
+    for heading in &mut headings {
+        heading.level = (heading.level + 1).clamp(3, 6);
+        heading.anchor.clear();
+    }
+    let mut written = String::new();
+    html::push_html(&mut written, Events::new(Parser::new_ext(text, OPTIONS), false, &headings));
+    Markup(written)
+}
+
 /// The headings of a text, and apart from them the anchor of the one that it begins with, if that
 /// is its name.
 fn outline(text: &str, name: &str) -> (Option<String>, Vec<Heading>) {

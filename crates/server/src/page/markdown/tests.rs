@@ -280,6 +280,15 @@ fn the_heading_that_repeats_the_name_is_the_pages_own() {
 }
 
 #[test]
+fn a_text_within_a_page_leaves_the_pages_own_headings_alone() {
+    let html = render_within("# Tools\n\n## Connect\n").to_string();
+    assert_eq!(html, "<h3>Tools</h3>\n<h4>Connect</h4>\n");
+    for source in HOSTILE {
+        check(&render_within(source).to_string(), source);
+    }
+}
+
+#[test]
 fn anchors_are_those_that_a_search_names() {
     let text = "# A `b` *c*\n\n## Über uns!\n\nTwo\nlines\n===\n\n## Über uns!\n";
     let anchors: Vec<_> = render(text, "").headings.into_iter().map(|h| h.anchor).collect();
