@@ -8,6 +8,7 @@ pub mod cli;
 pub mod config;
 #[cfg(feature = "conformance")]
 mod conformance;
+pub mod cost;
 pub mod draw;
 pub mod logging;
 pub mod mcp;
@@ -15,6 +16,7 @@ pub mod metrics;
 pub mod module;
 pub mod outbound;
 pub mod pack;
+pub mod page;
 pub mod profiles;
 pub mod projects;
 pub mod schema;

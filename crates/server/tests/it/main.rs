@@ -16,6 +16,7 @@ mod hostile;
 mod http;
 mod init;
 mod pack;
+mod page;
 mod process;
 mod prompts;
 mod protocol;
