@@ -3,54 +3,14 @@
 //! What it costs is the floor that Rutter is measured against, so it has no logs, no signal
 //! handling and no schema generation; arguments are taken as they come.
 
+mod echo;
+
 use std::error::Error;
 
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
-};
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
-use serde_json::{Value, json};
-
-struct Echo;
-
-impl ServerHandler for Echo {
-    fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-    }
-
-    async fn list_tools(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        let mut input = JsonObject::new();
-        input.insert("type".into(), json!("object"));
-        input.insert(
-            "properties".into(),
-            json!({"text": {"type": "string"}, "times": {"type": "integer"}}),
-        );
-        let echo = Tool::new("echo", "Return the text, as many times as asked", input);
-        Ok(ListToolsResult::with_all_items(vec![echo]))
-    }
-
-    /// A short request can ask for a long answer, as it does from a tool that reads a document.
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let argument = |name| request.arguments.as_ref().and_then(|arguments| arguments.get(name));
-        let text = argument("text").and_then(Value::as_str).unwrap_or_default();
-        let times = argument("times").and_then(Value::as_u64).unwrap_or(1);
-        let text = text.repeat(usize::try_from(times).unwrap_or_default());
-        Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
-    }
-}
+use rmcp::ServiceExt;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    Echo.serve(rmcp::transport::stdio_pipes()).await?.waiting().await?;
+    echo::Echo.serve(rmcp::transport::stdio_pipes()).await?.waiting().await?;
     Ok(())
 }

@@ -3,7 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rutter_server::transport::stdio::{Incoming, Line, LineReader, decode};
+use rutter_server::transport::decode::{Incoming, decode};
+use rutter_server::transport::stdio::{Line, LineReader};
 
 fuzz_target!(|input: &[u8]| {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

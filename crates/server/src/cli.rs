@@ -5,6 +5,7 @@ mod check;
 mod completions;
 mod doctor;
 mod eval;
+mod health;
 mod indexing;
 mod init;
 mod plan;
@@ -69,6 +70,8 @@ enum Verb {
     State(state::StateVerb),
     /// Have running servers read the workflow again
     Reload(reload::Reload),
+    /// Ask a server over HTTP whether it is well
+    Health(health::Health),
     /// Make the skeleton of a repository that builds, with continuous integration
     Scaffold(scaffold::Scaffold),
     /// Check the content for mistakes
@@ -209,6 +212,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             Verb::Plan(verb) => verb.run(&surroundings, &mut Screen::stdout()),
             Verb::State(verb) => verb.run(&surroundings, &mut Screen::stdout()),
             Verb::Reload(verb) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Health(verb) => Ok(verb.run(&surroundings, &mut Screen::stdout())),
             Verb::Scaffold(verb) => verb.run(&surroundings, &mut Screen::stdout()),
             Verb::Check(verb) => verb.run(&surroundings, &mut Screen::stdout()),
             Verb::Tools(verb) => verb.run(&surroundings, &mut Screen::stdout()),

@@ -3,6 +3,8 @@
 //! It is a superset of `mcp-metadata.yaml`. What it means (which folders are opened, what is
 //! detected where it says nothing) is decided in [`crate::setup`].
 
+mod http;
+
 use std::collections::BTreeMap;
 
 use rutter_base::failure::{Kind, Report};
@@ -12,6 +14,8 @@ use rutter_process::workflow::Gating;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_saphyr::Spanned;
+
+pub use http::{AuthType, Http, HttpKey, HttpLimits, OAuth, Tls};
 
 /// A configuration file. Every path in it is relative to the file.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -184,18 +188,6 @@ enum WatchName {
     Poll,
     /// Not at all
     Off,
-}
-
-/// Where the server listens.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Http {
-    /// The interface
-    pub host: Option<String>,
-    /// The port
-    pub port: Option<u16>,
-    /// The names under which clients reach the server
-    pub public_names: Vec<String>,
 }
 
 impl Config {

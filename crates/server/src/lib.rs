@@ -2,11 +2,13 @@
 //! standard output. `ARCHITECTURE.md` at the root of the repository is the map.
 
 pub mod app;
+pub mod caller;
 pub mod changes;
 pub mod cli;
 pub mod config;
 #[cfg(feature = "conformance")]
 mod conformance;
+pub mod cost;
 pub mod draw;
 pub mod logging;
 pub mod mcp;
@@ -14,6 +16,7 @@ pub mod metrics;
 pub mod module;
 pub mod outbound;
 pub mod pack;
+pub mod page;
 pub mod profiles;
 pub mod projects;
 pub mod schema;

@@ -36,6 +36,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::app::{App, blocking};
+use crate::caller::Caller;
 use crate::module::{Completion, Module, ModuleId};
 use crate::scope::{Scope, Subject};
 use crate::session::Session;
@@ -52,9 +53,9 @@ const MUTABLE_TTL_MS: u64 = 0;
 pub struct Handler {
     app: Arc<App>,
     scope: Arc<Scope>,
+    caller: Caller,
     connection: Arc<Connection>,
     shutdown: CancellationToken,
-    local: bool,
 }
 
 /// What the older era keeps from request to request.
@@ -86,17 +87,10 @@ const MAX_REPEATED_URI: usize = 2_000;
 const MAX_SUBSCRIPTIONS: usize = 10_000;
 
 impl Handler {
-    /// Serves one connection. Work that only waits ends when `shutdown` is cancelled.
-    pub fn new(app: Arc<App>, shutdown: CancellationToken) -> Self {
-        let scope = Arc::clone(app.scope());
-        Self { app, scope, connection: Arc::default(), shutdown, local: false }
-    }
-
-    /// For a connection with the user at this machine, who started the server.
-    #[must_use]
-    pub fn local(mut self) -> Self {
-        self.local = true;
-        self
+    /// Serves one connection of a caller. Work that only waits ends when `shutdown` is cancelled.
+    pub fn new(app: Arc<App>, caller: Caller, shutdown: CancellationToken) -> Self {
+        let scope = caller.scope(&app);
+        Self { app, scope, caller, connection: Arc::default(), shutdown }
     }
 
     /// Asks the modules something, where their files may block, under this caller's scope.
@@ -247,7 +241,7 @@ impl ServerHandler for Handler {
             .with_server_info(Implementation::new(identity.name.clone(), identity.version.clone()));
         info.instructions.clone_from(&identity.instructions);
         // An agent without tools is to know why.
-        if let Some(report) = self.app.session().and_then(Session::fault) {
+        if let Some(report) = self.caller.session(&self.app).and_then(Session::fault) {
             let rest = identity.instructions.as_deref().unwrap_or_default();
             info.instructions = Some(format!("{report}\n\n{rest}").trim_end().to_owned());
         }
@@ -297,7 +291,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         self.answer("tools/list", async {
-            let view = self.app.view().await;
+            let view = self.caller.view(&self.app).await;
             if view.context.is_some() {
                 self.app.follow_board().await;
             }
@@ -317,7 +311,7 @@ impl ServerHandler for Handler {
 
     /// For the HTTP transport, which holds headers that repeat an argument against the schema.
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
-        let scope = self.app.session().map_or_else(|| Arc::clone(&self.scope), |s| s.last().scope);
+        let scope = self.caller.last(&self.app).scope;
         Some(self.app.tool(name, &scope)?.narrowed(&self.app, &scope).into_owned())
     }
 
@@ -327,17 +321,20 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         self.answer("tools/call", async {
-            let view = self.app.view().await;
+            let view = self.caller.view(&self.app).await;
             if let Some(report) = &view.closed {
                 return Err(protocol_error(report));
             }
             let Some(entry) = self.app.tool(&request.name, &view.scope) else {
+                if self.app.has_tool(&request.name) {
+                    self.app.metrics().denied("scope");
+                }
                 let visible = self.app.tools(&view.scope);
                 let names = visible.iter().map(|entry| entry.name());
                 return Err(unknown("tool", &request.name, names));
             };
             let app = Arc::clone(&self.app);
-            let call = Call { app, session: view.context, context, local: self.local };
+            let call = Call { app, session: view.context, context, local: self.caller.is_local() };
             tool::run(&entry, &view.scope, call, request).await
         })
         .await

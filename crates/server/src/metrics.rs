@@ -1,6 +1,9 @@
-//! What is counted: the calls of each tool, how they ended, and how long they took.
+//! What is counted: the calls of each tool, how they ended, and how long they took; and what
+//! the server around them did.
 //!
 //! Over HTTP it is scraped as Prometheus text; over stdio it is logged at the end.
+
+mod server;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,6 +17,9 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use serde::Serialize;
+
+use server::Server;
+pub use server::{Gauge, Inside};
 
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +37,10 @@ pub enum Outcome {
 /// A name comes from the table or from content, never from a caller, so there are not more of
 /// them than there are tools.
 #[derive(Debug, Clone, Default)]
-pub struct Metrics(Arc<Tools>);
+pub struct Metrics {
+    tools: Arc<Tools>,
+    server: Arc<Server>,
+}
 
 #[derive(Debug, Default)]
 struct Tools(RwLock<BTreeMap<String, Arc<Counters>>>);
@@ -75,7 +84,7 @@ pub struct Usage {
 impl Metrics {
     /// Counts a call.
     pub fn record(&self, tool: &str, outcome: Outcome, seconds: f64) {
-        let counters = self.0.of(tool);
+        let counters = self.tools.of(tool);
         match outcome {
             Outcome::Ok => &counters.ok,
             Outcome::Invalid => &counters.invalid,
@@ -88,7 +97,7 @@ impl Metrics {
 
     /// How each tool was used that was.
     pub fn usage(&self) -> BTreeMap<String, Usage> {
-        let tools = self.0.0.read().unwrap_or_else(PoisonError::into_inner);
+        let tools = self.tools.0.read().unwrap_or_else(PoisonError::into_inner);
         let used = tools.iter().map(|(name, counters)| {
             let (invalid, failed) = (counters.invalid.get(), counters.failed.get());
             let calls = counters.ok.get() + invalid + failed;
@@ -100,10 +109,36 @@ impl Metrics {
         used.collect()
     }
 
-    /// All of it, as Prometheus reads it.
-    pub fn render(&self) -> Result<String, fmt::Error> {
+    /// Counts a request over HTTP.
+    pub fn request(&self, route: &'static str, status: u16, seconds: f64) {
+        self.server.request(route, status, seconds);
+    }
+
+    /// Counts something that was not allowed, by the reason.
+    pub fn denied(&self, reason: &'static str) {
+        self.server.denied(reason);
+    }
+
+    /// Counts that something was read again.
+    pub fn reloaded(&self, what: &'static str) {
+        self.server.reloaded(what);
+    }
+
+    /// The connections that are open.
+    pub fn connections(&self) -> &Gauge {
+        &self.server.connections
+    }
+
+    /// The sessions that are open.
+    pub fn sessions(&self) -> &Gauge {
+        &self.server.sessions
+    }
+
+    /// All of it, as Prometheus reads it; `documents` is how many can be searched.
+    pub fn render(&self, documents: usize) -> Result<String, fmt::Error> {
         let mut registry = Registry::with_prefix("rutter");
-        registry.register_collector(Box::new(Arc::clone(&self.0)));
+        registry.register_collector(Box::new(Arc::clone(&self.tools)));
+        self.server.register(&mut registry, documents);
         let mut page = String::new();
         text::encode(&mut page, &registry)?;
         Ok(page)
@@ -163,13 +198,14 @@ mod tests {
         let usage = metrics.usage();
         assert_eq!(usage["read"], Usage { calls: 3, invalid: 0, failed: 1, mean_ms: 1.0 });
         assert_eq!(usage["search"].invalid, 1);
-        let page = metrics.render().unwrap();
+        let page = metrics.render(7).unwrap();
         for line in [
             "# TYPE rutter_tool_calls counter",
             "rutter_tool_calls_total{tool=\"read\",outcome=\"ok\"} 2",
             "# TYPE rutter_tool_duration_seconds histogram",
             "rutter_tool_duration_seconds_count{tool=\"read\"} 3",
             "rutter_tool_duration_seconds_bucket{le=\"+Inf\",tool=\"search\"} 1",
+            "rutter_documents 7",
             "# EOF",
         ] {
             assert!(page.lines().any(|found| found == line), "{line}\n\n{page}");

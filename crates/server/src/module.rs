@@ -12,7 +12,19 @@ use rutter_base::failure::{Problem, Report};
 use crate::tool::Entry;
 
 /// The parts of the product that can be on or off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum ModuleId {
     /// Documents and prompts.

@@ -1,5 +1,7 @@
 //! Requests to other servers: forbidden unless they are allowed, and then a few a second.
 
+pub(crate) mod fetch;
+
 use std::sync::{Mutex, PoisonError};
 
 use rutter_base::bucket::TokenBucket;
@@ -37,6 +39,12 @@ impl Outbound {
         let wait = wait.map_err(|error| Report::new(Kind::Internal, error.to_string()))?;
         tokio::time::sleep(wait).await;
         Ok(())
+    }
+
+    /// Asks another server for a text of at most `limit` bytes.
+    pub async fn get(&self, address: &str, limit: usize) -> Result<String, Report> {
+        self.permit().await?;
+        fetch::get(address, limit).await
     }
 }
 

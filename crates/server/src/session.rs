@@ -32,7 +32,7 @@ const BETWEEN: Duration = Duration::from_millis(20);
 /// The session that a server runs in.
 #[derive(Debug)]
 pub struct Session {
-    file: ContextFile,
+    source: Source,
     recipes: Arc<Recipes>,
     overrides: Option<Overrides>,
     state: Mutex<State>,
@@ -66,6 +66,25 @@ impl View {
         Self { scope, context: None, closed: None }
     }
 
+    /// The same with no more than `scope`.
+    #[must_use]
+    pub fn within(mut self, scope: &Scope) -> Self {
+        if *scope != Scope::everything() {
+            self.scope = Arc::new(self.scope.and(scope));
+        }
+        self
+    }
+
+    /// What both leave; the other one, if it has a context, says what it is for.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            context: other.context.or(self.context),
+            closed: self.closed.or(other.closed),
+            scope: Arc::new(self.scope.and(&other.scope)),
+        }
+    }
+
     /// The same without any tool, and with the reason.
     #[must_use]
     fn close(&self, report: Report) -> Self {
@@ -78,7 +97,14 @@ impl View {
     }
 }
 
-/// What a look into the context file gave.
+/// Where the context of a session comes from.
+#[derive(Debug)]
+enum Source {
+    File(ContextFile),
+    Fixed(Arc<Context>),
+}
+
+/// What a look for the context gave.
 enum Found {
     /// There is no file, and there need not be one.
     Nothing,
@@ -108,7 +134,23 @@ impl Session {
         let state =
             State { text: None, disabled: BTreeSet::new(), seen: false, view: View::of(scope) };
         let overrides = board.map(Overrides::new);
-        Self { file, recipes, overrides, state: Mutex::new(state) }
+        Self { source: Source::File(file), recipes, overrides, state: Mutex::new(state) }
+    }
+
+    /// A session whose context is known and stays as it is.
+    pub fn fixed(
+        context: Context,
+        recipes: Arc<Recipes>,
+        board: Option<Arc<Board>>,
+    ) -> Result<Self, Report> {
+        let recipe = context.recipe.as_deref().map(|name| recipes.get(name)).transpose()?;
+        let scope = context.scope(recipe);
+        let context = Arc::new(context);
+        let view =
+            View { scope: Arc::new(scope), context: Some(Arc::clone(&context)), closed: None };
+        let state = State { text: None, disabled: BTreeSet::new(), seen: false, view };
+        let overrides = board.map(Overrides::new);
+        Ok(Self { source: Source::Fixed(context), recipes, overrides, state: Mutex::new(state) })
     }
 
     /// What the session was when it was last looked at.
@@ -173,7 +215,11 @@ impl Session {
     }
 
     fn find(&self) -> Result<Found, Report> {
-        let Some(text) = self.file.read()? else { return Ok(Found::Nothing) };
+        let file = match &self.source {
+            Source::Fixed(context) => return Ok(Found::Same(Arc::clone(context))),
+            Source::File(file) => file,
+        };
+        let Some(text) = file.read()? else { return Ok(Found::Nothing) };
         let state = self.state();
         if let (Some(known), Some(context)) = (&state.text, &state.view.context)
             && *known == text
@@ -182,10 +228,10 @@ impl Session {
         }
         drop(state);
         let context = Context::parse(&text)
-            .map_err(|what| self.file.unusable(&format!("cannot be understood: {what}")))?;
+            .map_err(|what| file.unusable(&format!("cannot be understood: {what}")))?;
         let recipe = context.recipe.as_deref().map(|name| self.recipes.get(name)).transpose();
         let recipe = recipe.map_err(|error| {
-            self.file.unusable(&format!("cannot be followed: {}", Report::from(error)))
+            file.unusable(&format!("cannot be followed: {}", Report::from(error)))
         })?;
         let scope = context.scope(recipe);
         Ok(Found::New { text, context: Arc::new(context), scope })

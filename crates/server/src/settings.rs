@@ -44,12 +44,14 @@ variables! {
     TRANSPORT = "RUTTER_TRANSPORT" or "ACDC_MCP_TRANSPORT": "How clients connect: stdio, http or sse";
     HOST = "RUTTER_HOST" or "ACDC_MCP_HOST": "The interface to listen on";
     PORT = "RUTTER_PORT" or "ACDC_MCP_PORT": "The port to listen on";
-    AUTH_TYPE = "RUTTER_AUTH_TYPE" or "ACDC_MCP_AUTH_TYPE": "How callers over HTTP prove who they are: none, basic or apikey";
+    AUTH_TYPE = "RUTTER_AUTH_TYPE" or "ACDC_MCP_AUTH_TYPE": "How callers over HTTP prove who they are: none, basic, apikey or oauth";
     AUTH_BASIC_USERNAME = "RUTTER_AUTH_BASIC_USERNAME" or "ACDC_MCP_AUTH_BASIC_USERNAME": "The name for basic";
     AUTH_BASIC_PASSWORD = "RUTTER_AUTH_BASIC_PASSWORD" or "ACDC_MCP_AUTH_BASIC_PASSWORD": "The password for basic";
     AUTH_BASIC_PASSWORD_FILE = "RUTTER_AUTH_BASIC_PASSWORD_FILE" or "ACDC_MCP_AUTH_BASIC_PASSWORD_FILE": "A file with that password";
     AUTH_API_KEYS = "RUTTER_AUTH_API_KEYS" or "ACDC_MCP_AUTH_API_KEYS": "The keys for apikey, with commas between them";
     AUTH_API_KEYS_FILE = "RUTTER_AUTH_API_KEYS_FILE" or "ACDC_MCP_AUTH_API_KEYS_FILE": "A file with those keys";
+    TLS_CERTIFICATE = "RUTTER_TLS_CERTIFICATE": "A file with the chain of certificates for HTTPS, PEM";
+    TLS_KEY = "RUTTER_TLS_KEY": "A file with its private key, PEM";
     PROCESS_ROOT = "RUTTER_PROCESS_ROOT" or "ACM_ROOT": "The folder with the process";
     REGISTRY_ROOT = "RUTTER_REGISTRY_ROOT" or "ACM_REGISTRY_ROOT": "The folder with the capabilities registry";
     SEARCH_MAX_RESULTS = "RUTTER_SEARCH_MAX_RESULTS" or "ACDC_MCP_SEARCH_MAX_RESULTS": "How many documents a search gives";
@@ -64,7 +66,7 @@ variables! {
     STATE_KEY_FILE = "RUTTER_STATE_KEY_FILE": "A file with that key";
     STATE_NEW_KEY = "RUTTER_STATE_NEW_KEY": "The key that `rutter state rekey` changes to";
     STATE_NEW_KEY_FILE = "RUTTER_STATE_NEW_KEY_FILE": "A file with that key";
-    ALLOW_HTTP = "RUTTER_ALLOW_HTTP" or "ALLOW_HTTP": "1 allows requests to other servers, a few a second; nothing makes any yet";
+    ALLOW_HTTP = "RUTTER_ALLOW_HTTP" or "ALLOW_HTTP": "1 allows requests to other servers, a few a second: for the keys of an authorization server";
     WATCH = "RUTTER_WATCH": "How changes of files are noticed: auto, poll or off";
 }
 
@@ -102,6 +104,13 @@ impl Environment {
             let found = names.into_iter().flatten().find_map(|name| place.get(name));
             found.map(String::as_str).filter(|value| !value.is_empty())
         })
+    }
+
+    /// The value of a variable that the configuration file names; one that is empty counts as
+    /// not set.
+    pub fn named(&self, name: &str) -> Option<&str> {
+        let found = [&self.process, &self.file].into_iter().find_map(|place| place.get(name));
+        found.map(String::as_str).filter(|value| !value.is_empty())
     }
 
     /// A setting as one of several values, or an error that names the variable.

@@ -69,8 +69,10 @@ pub struct Setup {
     pub problems: Vec<Problem>,
     /// How changes of files are noticed.
     pub watch: Mode,
-    /// Where the server listens over HTTP, as configured.
+    /// The server over HTTP, as configured.
     pub http: crate::config::Http,
+    /// The folder that paths in the configuration are relative to.
+    pub base: PathBuf,
 }
 
 /// Where a kind of content comes from.
@@ -175,6 +177,7 @@ impl Setup {
             read_only,
             config_file,
             origins: draft.origins,
+            base: draft.base,
             watch: watch.or(config.watch).unwrap_or_default(),
             http: config.http,
         })

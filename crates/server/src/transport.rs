@@ -1,4 +1,5 @@
 //! How messages come and go.
 
+pub mod decode;
 pub mod http;
 pub mod stdio;

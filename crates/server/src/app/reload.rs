@@ -44,6 +44,7 @@ impl App {
         let Some(skills) = &self.parts.skills else { return Ok(Vec::new()) };
         let app = Arc::clone(self);
         skills.watch(mode, move |difference| {
+            app.metrics().reloaded("skills");
             app.log_problems();
             if difference.listed {
                 app.changes().announce(Change::Resources);
@@ -66,6 +67,7 @@ impl App {
                 event = "process_reloaded",
                 "the manifest of the process changed on disk"
             );
+            app.metrics().reloaded("process");
             app.log_problems();
             app.refill_toolbox();
             app.changes().announce(Change::Tools);
@@ -76,6 +78,7 @@ impl App {
         let catalog = self.parts.library.as_ref().map(|library| library.catalog());
         let skipped = catalog.as_ref().map_or(0, |catalog| catalog.skipped());
         let updated = difference.updated.len();
+        self.metrics().reloaded("documents");
         tracing::info!(event = "content_reloaded", updated, skipped, "content changed on disk");
         self.log_problems();
         if difference.documents {
@@ -145,6 +148,7 @@ impl App {
     fn announce_workflow(&self, workflow: &Workflow, difference: &Difference) {
         let snapshot = workflow.snapshot();
         let (prompts, updated) = (snapshot.prompts.len(), difference.updated.len());
+        self.metrics().reloaded("workflow");
         tracing::info!(
             event = "workflow_reloaded",
             prompts,

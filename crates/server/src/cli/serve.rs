@@ -1,9 +1,9 @@
 //! `rutter serve`
 
 mod auth;
+mod http;
 
 use std::io::IsTerminal;
-use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use rutter_base::failure::{Kind, Report};
@@ -16,7 +16,6 @@ use super::{FINE, Serving, Surroundings};
 use crate::logging::{self, Format};
 use crate::settings::Variable;
 use crate::setup::Setup;
-use crate::transport::http::{self, Auth};
 use crate::transport::stdio;
 
 #[derive(Debug, Args)]
@@ -31,14 +30,8 @@ pub(super) struct Serve {
     /// How clients connect [default: stdio]
     #[arg(short, long)]
     transport: Option<Transport>,
-    /// The interface to listen on over HTTP [default: 127.0.0.1, and 0.0.0.0 with --auth-type]
-    #[arg(short = 'H', long)]
-    host: Option<String>,
-    /// The port to listen on over HTTP; 0 takes a free one [default: 8080]
-    #[arg(short, long)]
-    port: Option<u16>,
     #[command(flatten)]
-    auth: auth::AuthFlags,
+    http: http::OverHttp,
     /// The least grave level that is logged [default: info]
     #[arg(long, value_name = "LEVEL", value_parser = ["off", "error", "warn", "info", "debug", "trace"])]
     log_level: Option<String>,
@@ -51,18 +44,11 @@ pub(super) struct Serve {
 enum Transport {
     /// Standard input and output
     Stdio,
-    /// Streamable HTTP at /mcp
+    /// HTTP: at /mcp, and at /sse for older clients
     Http,
     /// The same as http
     Sse,
 }
-
-const DEFAULT_HOST: &str = "127.0.0.1";
-const EVERYWHERE: &str = "0.0.0.0";
-const DEFAULT_PORT: u16 = 8080;
-
-/// How long open connections may take to end.
-const DRAIN: Duration = Duration::from_secs(5);
 
 impl Serve {
     pub(super) fn run(&self, surroundings: &Surroundings) -> Result<u8, Report> {
@@ -94,10 +80,13 @@ impl Serve {
             )?,
         };
         let setup = self.serving.setup(surroundings)?;
+        let named = setup.http.keys.iter().filter_map(|key| key.key_env.as_deref());
+        let named = named.filter_map(|name| environment.named(name)).map(str::to_owned);
+        let secrets = environment.secrets().into_iter().chain(named).collect::<Vec<_>>();
         logging::start(
             level.unwrap_or(LevelFilter::INFO),
             format.unwrap_or_default(),
-            Secrets::new(environment.secrets()),
+            Secrets::new(secrets),
         );
         log_start(&setup, surroundings, transport);
         for problem in &setup.problems {
@@ -110,55 +99,11 @@ impl Serve {
         }
         match transport {
             Transport::Stdio => over_stdio(&setup)?,
-            Transport::Http | Transport::Sse => self.over_http(&setup, surroundings)?,
+            Transport::Http | Transport::Sse => self.http.run(&setup, surroundings)?,
         }
         log_usage(&setup);
         tracing::info!(event = "server_stop", "the server stopped");
         Ok(FINE)
-    }
-
-    fn over_http(&self, setup: &Setup, surroundings: &Surroundings) -> Result<(), Report> {
-        let environment = &surroundings.environment;
-        let auth = self.auth.resolve(surroundings)?;
-        let host = self.host.as_deref().or_else(|| environment.get(Variable::HOST));
-        // A server that asks who is there may be reached from elsewhere.
-        let default = if auth == Auth::None { DEFAULT_HOST } else { EVERYWHERE };
-        let host = host.or(setup.http.host.as_deref()).unwrap_or(default).to_owned();
-        let port = match self.port {
-            Some(port) => Some(port),
-            None => environment.parse(Variable::PORT, |port| port.parse().ok(), "a port number")?,
-        };
-        let port = port.or(setup.http.port).unwrap_or(DEFAULT_PORT);
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| no_runtime(&error))?;
-        let result = runtime.block_on(async {
-            let listening = http::Listening::on(&host, port).await.map_err(|error| {
-                Report::new(Kind::Invalid, format!("cannot listen on {host}:{port}: {}", error.kind()))
-                    .hint("choose another with --host and --port")
-            })?;
-            let url = listening.url();
-            if auth == Auth::None && !is_loopback(&host) {
-                tracing::warn!(event = "open_to_network", host, "anyone who reaches this address can use the server");
-            }
-            let shutdown = stop_on_signals();
-            tracing::info!(event = "listening", url);
-            if std::io::stderr().is_terminal() {
-                Screen::stderr()
-                    .line(&format!("Connect a client: claude mcp add --transport http rutter {url}"));
-            }
-            let _watches = watch(setup);
-            reload_on_hangup(setup);
-            let names = std::iter::once(host.clone()).chain(setup.http.public_names.iter().cloned()).collect();
-            let served = listening.serve(setup.app.clone(), names, auth, shutdown.clone());
-            tokio::select! {
-                served = served => served.map_err(|error| Report::new(Kind::Internal, "the server failed").because(&error)),
-                () = async { shutdown.cancelled().await; tokio::time::sleep(DRAIN).await } => Ok(()),
-            }
-        });
-        runtime.shutdown_background();
-        result
     }
 }
 
@@ -174,7 +119,7 @@ fn over_stdio(setup: &Setup) -> Result<(), Report> {
     runtime.block_on(async {
         let shutdown = stop_on_signals();
         let _watches = watch(setup);
-        reload_on_hangup(setup);
+        reload_on_hangup(setup, || {});
         tracing::debug!(event = "client_waiting", "waiting for a client on standard input");
         stdio::serve(setup.app.clone(), shutdown).await;
     });
@@ -200,14 +145,15 @@ fn watch(setup: &Setup) -> Vec<rutter_base::watch::Watch> {
     })
 }
 
-/// Reads the files again when the process gets a hangup signal.
+/// Reads the files again when the process gets a hangup signal, and does what else there is to do.
 #[cfg(unix)]
-fn reload_on_hangup(setup: &Setup) {
+fn reload_on_hangup(setup: &Setup, also: impl Fn() + Send + Sync + 'static) {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut hangup) = signal(SignalKind::hangup()) else { return };
     let app = setup.app.clone();
     tokio::spawn(async move {
         while hangup.recv().await.is_some() {
+            also();
             let app = app.clone();
             // A defect in it is in the log, and the server goes on.
             let _ = tokio::task::spawn_blocking(move || app.reload()).await;
@@ -217,7 +163,7 @@ fn reload_on_hangup(setup: &Setup) {
 
 /// There is no such signal.
 #[cfg(not(unix))]
-fn reload_on_hangup(_: &Setup) {}
+fn reload_on_hangup(_: &Setup, _: impl Fn() + Send + Sync + 'static) {}
 
 /// Says how the tools were used: over stdio nobody else asks.
 fn log_usage(setup: &Setup) {
@@ -261,14 +207,6 @@ fn stop_on_signals() -> CancellationToken {
         }
     });
     shutdown
-}
-
-fn is_loopback(host: &str) -> bool {
-    host.eq_ignore_ascii_case("localhost")
-        || host
-            .trim_matches(['[', ']'])
-            .parse::<std::net::IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
 }
 
 fn log_start(setup: &Setup, surroundings: &Surroundings, transport: Transport) {

@@ -6,14 +6,12 @@ use serde::Serialize;
 
 use super::screen::{Screen, Style};
 use super::{FINE, Serving, Surroundings, wait};
+use crate::cost::Cost;
 use crate::module::ModuleId;
 use crate::scope::Scope;
 use crate::session::Context;
 use crate::session::prepare::{no_board, overrides};
 use crate::setup::Setup;
-
-/// How many bytes of a definition make a token: measured tokenizers give 3.5 to 4.5 for JSON.
-const BYTES_PER_TOKEN: usize = 4;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -52,19 +50,6 @@ struct Row {
     cost: Cost,
 }
 
-/// What a definition costs an agent in every session.
-#[derive(Serialize, Clone, Copy)]
-struct Cost {
-    bytes: usize,
-    tokens: usize,
-}
-
-impl Cost {
-    fn of(bytes: usize) -> Self {
-        Self { bytes, tokens: bytes.div_ceil(BYTES_PER_TOKEN) }
-    }
-}
-
 impl Tools {
     pub(super) fn run(
         &self,
@@ -75,16 +60,13 @@ impl Tools {
         let scope = wait(self.scope(&setup))?;
         let app = &setup.app;
         let tools = app.tools(&scope);
-        let rows = tools.iter().map(|entry| {
-            let definition = serde_json::to_vec(&*entry.narrowed(app, &scope)).unwrap_or_default();
-            Row {
-                name: entry.name().to_owned(),
-                module: entry.module(),
-                cost: Cost::of(definition.len()),
-            }
+        let rows = tools.iter().map(|entry| Row {
+            name: entry.name().to_owned(),
+            module: entry.module(),
+            cost: Cost::of_definition(&entry.narrowed(app, &scope)),
         });
         let tools: Vec<Row> = rows.collect();
-        let total = Cost::of(tools.iter().map(|row| row.cost.bytes).sum());
+        let total = tools.iter().map(|row| row.cost).sum();
         let listing = Listing { tools, total };
         if self.json {
             screen.json(&listing);

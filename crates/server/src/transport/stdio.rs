@@ -4,7 +4,6 @@
 //! by ending. This transport reads the lines itself: what is not a message is answered with the
 //! error that JSON-RPC has for it, and everything else goes to the SDK's service loop.
 
-mod decode;
 mod line;
 mod streams;
 
@@ -19,11 +18,12 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-pub use decode::{Incoming, Refusal, decode};
 pub use line::{Line, LineReader, MAX_LINE};
 
 use crate::app::App;
+use crate::caller::Caller;
 use crate::mcp::Handler;
+use crate::transport::decode::{Incoming, Refusal, decode};
 
 /// How long answers that are still being made may take after the input has ended. Together with
 /// the start of the next program it must stay below two seconds.
@@ -45,7 +45,7 @@ pub async fn serve_on(
     output: impl AsyncWrite + Send + Unpin + 'static,
     shutdown: CancellationToken,
 ) {
-    let handler = Handler::new(app, shutdown.clone()).local();
+    let handler = Handler::new(app, Caller::user(), shutdown.clone());
     let transport = Lines::new(input, output, shutdown.clone());
     // Not `serve`: that ends when the first message is anything but an opening request.
     let service = serve_directly_with_ct(handler, transport, None, shutdown.clone());

@@ -18,14 +18,14 @@ pub(crate) fn rutter(folder: &Path, arguments: &[&str]) -> Command {
 }
 
 /// A server that runs, what it will log, and what it logged so far.
-struct Running {
-    child: Child,
+pub(crate) struct Running {
+    pub(crate) child: Child,
     log: BufReader<ChildStderr>,
-    lines: Vec<String>,
+    pub(crate) lines: Vec<String>,
 }
 
 /// Starts a server and reads its log until a line that has one of `signs`.
-fn started(mut command: Command, signs: &[&str]) -> Running {
+pub(crate) fn started(mut command: Command, signs: &[&str]) -> Running {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut log = BufReader::new(child.stderr.take().unwrap());
     let mut lines: Vec<String> = Vec::new();
@@ -39,13 +39,13 @@ fn started(mut command: Command, signs: &[&str]) -> Running {
 
 impl Running {
     /// Where a server over HTTP said that it listens.
-    fn address(&self) -> String {
+    pub(crate) fn address(&self) -> String {
         let listening: Value = serde_json::from_str(self.lines.last().unwrap()).unwrap();
         let url = listening["url"].as_str().unwrap();
         url.trim_start_matches("http://").split('/').next().unwrap().to_owned()
     }
 
-    fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
@@ -395,7 +395,7 @@ fn a_server_that_shall_be_locked_is_never_left_open() {
     for (variables, expected) in [
         (
             &[("ACDC_MCP_AUTH_TYPE", "digest")][..],
-            "RUTTER_AUTH_TYPE: expected none, basic or apikey",
+            "RUTTER_AUTH_TYPE: expected none, basic, apikey or oauth",
         ),
         (&[("ACDC_MCP_AUTH_TYPE", "basic")], "RUTTER_AUTH_BASIC_USERNAME: `basic` needs a name"),
         (

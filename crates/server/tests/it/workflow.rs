@@ -1,7 +1,8 @@
 //! The workflow through the server: each acceptance criterion of its specification by its name.
 
+use rutter_server::config::HttpLimits;
 use rutter_server::profiles::Profile;
-use rutter_server::transport::http::{Auth, Listening};
+use rutter_server::transport::http::{Credentials, Listening, Server};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -552,11 +553,16 @@ async fn given_metrics_enabled_when_tools_execute_then_counters_increase_and_can
     let folder = project();
     let setup = folder.setup().unwrap();
     let listening = Listening::on("127.0.0.1", 0).await.unwrap();
-    let url = listening.url();
+    let address = listening.base(false).strip_prefix("http://").unwrap().to_owned();
     let shutdown = tokio_util::sync::CancellationToken::new();
-    let served =
-        tokio::spawn(listening.serve(setup.app.clone(), Vec::new(), Auth::None, shutdown.clone()));
-    let address = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap().to_owned();
+    let server = Server {
+        app: setup.app.clone(),
+        public_names: Vec::new(),
+        credentials: Credentials::none(),
+        limits: HttpLimits::default(),
+        certificate: None,
+    };
+    let served = tokio::spawn(listening.serve(server, shutdown.clone()));
     let ask = |request: String| {
         let address = address.clone();
         async move {

@@ -1,15 +1,32 @@
-//! What a caller over HTTP must show: flags, the environment, and what they mean together.
+//! What a caller over HTTP must show: flags, the environment, the configuration file, and what
+//! they mean together.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use rutter_base::failure::{Kind, Report};
+use rutter_base::root::read_named;
+use rutter_base::text::one_line;
 
 use super::super::Surroundings;
+use crate::caller::Caller;
+use crate::config::{AuthType, HttpKey};
+use crate::scope::{Rule, Scope};
+use crate::session::{Context, Session};
 use crate::settings::Variable;
-use crate::transport::http::Auth;
+use crate::setup::Setup;
+use crate::transport::http::{Credentials, KeySource, Tokens};
+
+/// A file with a key is a line.
+const MAX_KEY_FILE: u64 = 64 * 1024;
+/// Whoever can try a few thousand keys a second finds a shorter one.
+const SHORT_KEY: usize = 16;
 
 #[derive(Debug, Args)]
 pub(super) struct AuthFlags {
-    /// How callers over HTTP prove who they are [default: none]
+    /// How callers over HTTP prove who they are [default: none, or what the configuration file
+    /// describes]
     #[arg(short = 'a', long = "auth-type", value_name = "TYPE")]
     kind: Option<AuthType>,
     /// The name for `basic`
@@ -23,28 +40,96 @@ pub(super) struct AuthFlags {
     api_keys: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum AuthType {
-    /// Anyone may call
-    None,
-    /// A name and a password
-    Basic,
-    /// One of several keys, as X-API-Key
-    Apikey,
+/// The secrets of flags and of the environment.
+struct Given {
+    name: Option<String>,
+    password: Option<String>,
+    keys: Option<String>,
 }
 
 impl AuthFlags {
     /// What a caller must show. What contradicts itself stops the start.
-    pub(super) fn resolve(&self, surroundings: &Surroundings) -> Result<Auth, Report> {
-        let environment = &surroundings.environment;
-        let kind = match self.kind {
-            Some(kind) => Some(kind),
-            None => environment.parse(
-                Variable::AUTH_TYPE,
-                |text| AuthType::from_str(text, true).ok(),
-                "none, basic or apikey",
-            )?,
+    pub(super) async fn resolve(
+        &self,
+        surroundings: &Surroundings,
+        setup: &Setup,
+    ) -> Result<Credentials, Report> {
+        let given = self.given(surroundings)?;
+        let (kind, setting) = self.kind(surroundings, setup)?;
+        let none = Credentials::none();
+        match kind {
+            AuthType::None => {
+                let given =
+                    given.name.is_some() || given.password.is_some() || given.keys.is_some();
+                if given || !setup.http.keys.is_empty() || setup.http.oauth.is_some() {
+                    let what = "there are credentials, and nobody is asked for them; choose `basic`, `apikey` or `oauth`, or remove them";
+                    return Err(wrong(setting, what));
+                }
+                Ok(none)
+            }
+            AuthType::Basic => {
+                let (name, password) =
+                    (given.name.unwrap_or_default(), given.password.unwrap_or_default());
+                if name.is_empty() {
+                    return Err(wrong(Variable::AUTH_BASIC_USERNAME.name, "`basic` needs a name"));
+                }
+                if name.contains(':') {
+                    let what = "a name cannot have `:` in it";
+                    return Err(wrong(Variable::AUTH_BASIC_USERNAME.name, what));
+                }
+                if password.is_empty() {
+                    let what = "`basic` needs a password";
+                    return Err(wrong(Variable::AUTH_BASIC_PASSWORD.name, what));
+                }
+                Ok(none.with_password(&name, &password))
+            }
+            AuthType::Apikey => {
+                let mut credentials = named_keys(none, surroundings, setup)?;
+                match given.keys {
+                    None if credentials.has_keys() => {}
+                    keys => {
+                        let keys = keys.unwrap_or_default();
+                        for (index, key) in keys.split(',').map(str::trim).enumerate() {
+                            check(&credentials, Variable::AUTH_API_KEYS.name, key)?;
+                            let caller = Caller::named(&format!("key {}", index + 1));
+                            credentials = credentials.with_key(key, caller);
+                        }
+                    }
+                }
+                Ok(credentials)
+            }
+            AuthType::Oauth => {
+                let credentials = named_keys(none, surroundings, setup)?;
+                Ok(credentials.with_tokens(tokens(setup).await?))
+            }
+        }
+    }
+
+    /// Which kind it is, and the setting that says so.
+    fn kind(
+        &self,
+        surroundings: &Surroundings,
+        setup: &Setup,
+    ) -> Result<(AuthType, &'static str), Report> {
+        let variable = Variable::AUTH_TYPE;
+        if let Some(kind) = self.kind {
+            return Ok((kind, variable.name));
+        }
+        let parse = |text: &str| AuthType::from_str(text, true).ok();
+        let expected = "none, basic, apikey or oauth";
+        if let Some(kind) = surroundings.environment.parse(variable, parse, expected)? {
+            return Ok((kind, variable.name));
+        }
+        let described = match (&setup.http.oauth, setup.http.keys.as_slice()) {
+            (Some(_), _) => AuthType::Oauth,
+            (None, []) => AuthType::None,
+            (None, _) => AuthType::Apikey,
         };
+        Ok(setup.http.auth.map_or((described, variable.name), |kind| (kind, "`http.auth`")))
+    }
+
+    fn given(&self, surroundings: &Surroundings) -> Result<Given, Report> {
+        let environment = &surroundings.environment;
         let secret = |flag: &Option<String>, value: Variable, file: Variable| {
             if flag.is_some() {
                 tracing::warn!(
@@ -64,36 +149,110 @@ impl AuthFlags {
             Variable::AUTH_BASIC_PASSWORD_FILE,
         )?;
         let keys = secret(&self.api_keys, Variable::AUTH_API_KEYS, Variable::AUTH_API_KEYS_FILE)?;
-        let wrong = |variable: Variable, what: &str| {
-            Err(Report::new(Kind::Invalid, format!("{}: {what}", variable.name)))
+        Ok(Given { name: name.map(str::to_owned), password, keys })
+    }
+}
+
+/// The keys of the configuration file, each with its caller.
+fn named_keys(
+    mut credentials: Credentials,
+    surroundings: &Surroundings,
+    setup: &Setup,
+) -> Result<Credentials, Report> {
+    let mut names = BTreeSet::new();
+    for (index, key) in setup.http.keys.iter().enumerate() {
+        let setting = format!("`http.keys[{index}]`");
+        if key.name.trim().is_empty() || !names.insert(key.name.as_str()) {
+            return Err(wrong(&setting, "each key needs a name of its own"));
+        }
+        let secret = secret(key, &setting, surroundings, setup)?;
+        check(&credentials, &setting, &secret)?;
+        let caller = holder(key, setup).map_err(|report| {
+            wrong(&format!("`http.keys[{index}].recipe`"), &report.to_string())
+        })?;
+        credentials = credentials.with_key(&secret, caller);
+    }
+    Ok(credentials)
+}
+
+fn secret(
+    key: &HttpKey,
+    setting: &str,
+    surroundings: &Surroundings,
+    setup: &Setup,
+) -> Result<String, Report> {
+    match (&key.key_file, &key.key_env) {
+        (Some(file), None) => {
+            let text = read_named(&setup.base.join(file), MAX_KEY_FILE).map_err(|error| {
+                wrong(setting, &format!("the file `{}` cannot be used: {error}", one_line(file)))
+            })?;
+            Ok(text.trim().to_owned())
+        }
+        (None, Some(variable)) => {
+            let value = surroundings.environment.named(variable);
+            let unset =
+                || wrong(setting, &format!("the variable `{}` is not set", one_line(variable)));
+            value.map(|value| value.trim().to_owned()).ok_or_else(unset)
+        }
+        _ => Err(wrong(setting, "expected `key_file` or `key_env`")),
+    }
+}
+
+/// Who holds a key, and what is left of the server for them.
+fn holder(key: &HttpKey, setup: &Setup) -> Result<Caller, Report> {
+    let modules = key.modules.as_ref().map(|all| Rule::Modules(all.iter().copied().collect()));
+    let rules = modules.into_iter().chain(key.read_only.then_some(Rule::ReadOnly));
+    let session = if key.recipe.is_some() || key.discipline.is_some() {
+        let context = Context {
+            session_id: Some(key.name.clone()),
+            recipe: key.recipe.clone(),
+            discipline: key.discipline.clone(),
+            ..Context::default()
         };
-        match kind.unwrap_or(AuthType::None) {
-            AuthType::None if name.is_some() || password.is_some() || keys.is_some() => wrong(
-                Variable::AUTH_TYPE,
-                "there are credentials, and nobody is asked for them; choose `basic` or `apikey`, or remove them",
-            ),
-            AuthType::None => Ok(Auth::None),
-            AuthType::Basic => match (name.unwrap_or_default(), password.unwrap_or_default()) {
-                ("", _) => wrong(Variable::AUTH_BASIC_USERNAME, "`basic` needs a name"),
-                (name, _) if name.contains(':') => {
-                    wrong(Variable::AUTH_BASIC_USERNAME, "a name cannot have `:` in it")
-                }
-                (_, password) if password.is_empty() => {
-                    wrong(Variable::AUTH_BASIC_PASSWORD, "`basic` needs a password")
-                }
-                (name, password) => Ok(Auth::basic(name, &password)),
-            },
-            AuthType::Apikey => {
-                let keys = keys.unwrap_or_default();
-                let keys: Vec<&str> = keys.split(',').map(str::trim).collect();
-                if keys.contains(&"") {
-                    return wrong(
-                        Variable::AUTH_API_KEYS,
-                        "`apikey` needs keys, and none may be empty",
-                    );
-                }
-                Ok(Auth::api_keys(keys))
-            }
+        let board = setup.app.board().ok().cloned();
+        Some(Arc::new(Session::fixed(context, Arc::clone(&setup.recipes), board)?))
+    } else {
+        None
+    };
+    Ok(Caller::named(&key.name).within(&Scope::all(rules), session))
+}
+
+/// Refuses a key that is no secret, or that someone else has.
+fn check(credentials: &Credentials, setting: &str, key: &str) -> Result<(), Report> {
+    if key.is_empty() {
+        return Err(wrong(setting, "`apikey` needs keys, and none may be empty"));
+    }
+    if credentials.knows_key(key) {
+        return Err(wrong(setting, "the same key is there twice"));
+    }
+    if key.len() < SHORT_KEY {
+        tracing::warn!(
+            event = "short_key",
+            setting,
+            "a key of {SHORT_KEY} characters or more is harder to guess"
+        );
+    }
+    Ok(())
+}
+
+async fn tokens(setup: &Setup) -> Result<Tokens, Report> {
+    let Some(oauth) = &setup.http.oauth else {
+        return Err(wrong("`http.oauth`", "`oauth` needs an issuer, an audience and keys"));
+    };
+    for (name, value) in [("issuer", &oauth.issuer), ("audience", &oauth.audience)] {
+        if value.trim().is_empty() {
+            return Err(wrong(&format!("`http.oauth.{name}`"), "it is empty"));
         }
     }
+    let source = if oauth.jwks.contains("://") {
+        KeySource::Url(oauth.jwks.clone())
+    } else {
+        KeySource::File(setup.base.join(&oauth.jwks))
+    };
+    let (issuer, audience) = (oauth.issuer.clone(), oauth.audience.clone());
+    Tokens::new(issuer, audience, source, Arc::clone(&setup.app)).await
+}
+
+fn wrong(setting: &str, what: &str) -> Report {
+    Report::new(Kind::Invalid, format!("{setting}: {what}"))
 }

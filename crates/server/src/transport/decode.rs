@@ -1,4 +1,4 @@
-//! What a line is: a message, something to refuse, or nothing.
+//! What a text from a client is: a message, something to refuse, or nothing.
 
 use rmcp::model::ClientJsonRpcMessage;
 use serde_json::{Map, Value, json};
@@ -7,7 +7,7 @@ const PARSE_ERROR: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
 const INVALID_PARAMS: i32 = -32602;
 
-/// What a line is.
+/// What a text is.
 #[derive(Debug)]
 pub enum Incoming {
     /// A message for the service.
@@ -18,14 +18,14 @@ pub enum Incoming {
     Nothing,
 }
 
-/// An error response to a line that is no message.
+/// An error response to a text that is no message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refusal {
     /// The id of the request, where one could be read.
     pub id: Value,
     /// The JSON-RPC code.
     pub code: i32,
-    /// What is wrong with the line.
+    /// What is wrong with the text.
     pub message: &'static str,
 }
 
@@ -34,9 +34,14 @@ impl Refusal {
         Self { id: Value::Null, code: PARSE_ERROR, message }
     }
 
-    /// A line past the limit.
+    /// No text at all, where there must be one.
+    pub fn empty() -> Self {
+        Self::parse("parse error: there is no message")
+    }
+
+    /// A text past the limit.
     pub fn too_long() -> Self {
-        Self::parse("parse error: the line is longer than 4 MiB")
+        Self::parse("parse error: the message is longer than 4 MiB")
     }
 
     /// The response as a line.
@@ -47,14 +52,14 @@ impl Refusal {
     }
 }
 
-/// Finds out what a line is.
+/// Finds out what a text is.
 pub fn decode(line: &[u8]) -> Incoming {
     let line = line.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(line).trim_ascii();
     if line.is_empty() {
         return Incoming::Nothing;
     }
     let Ok(line) = std::str::from_utf8(line) else {
-        return Incoming::Refused(Refusal::parse("parse error: the line is not UTF-8"));
+        return Incoming::Refused(Refusal::parse("parse error: the message is not UTF-8"));
     };
     if let Some(message) = well_formed(line) {
         return Incoming::Message(message);
@@ -64,10 +69,10 @@ pub fn decode(line: &[u8]) -> Incoming {
         Ok(Value::Object(message)) => classify(message),
         Ok(Value::Array(_)) => refuse(
             &Map::new(),
-            "invalid request: batches are not supported; send one message a line",
+            "invalid request: batches are not supported; send one message at a time",
         ),
         Ok(_) => refuse(&Map::new(), "invalid request: a message is a JSON object"),
-        Err(_) => Incoming::Refused(Refusal::parse("parse error: the line is not valid JSON")),
+        Err(_) => Incoming::Refused(Refusal::parse("parse error: the message is not valid JSON")),
     }
 }
 

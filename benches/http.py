@@ -1,0 +1,196 @@
+"""Measures a server over HTTP: http.py --rutter BINARY --bare BINARY [--node NODE --typescript DIR]
+
+Requests a second by wrk on loopback, in turns with a bare rmcp server and one on the official
+TypeScript SDK, each at the same answer; then idle event streams beside active clients. Prints a
+table in Markdown.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import tempfile
+import time
+
+KEY = "bench-key-0123456789abcdef"
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+CONNECTIONS, THREADS, SECONDS, ROUNDS = 8, 1, 4, 3
+STREAMS, CLIENTS, CALLS = 1_000, 50, 100
+
+
+def call(name, arguments):
+    """A call of the newer era: headers and body."""
+    params = {"name": name, "arguments": arguments, "_meta": META}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": name,
+    }
+    return headers, body
+
+
+class Server:
+    """A server that runs until it is left."""
+
+    def __init__(self, name, command, request, log=False, folder=None, environment=None):
+        self.name, self.request = name, request
+        where = {"stderr" if log else "stdout": subprocess.PIPE}
+        other = {"stdout" if log else "stderr": subprocess.DEVNULL}
+        environment = {**os.environ, **(environment or {})}
+        self.process = subprocess.Popen(command, cwd=folder, env=environment, text=True, **where, **other)
+        self.output = self.process.stderr if log else self.process.stdout
+        for line in self.output:
+            found = re.search(r'(http://[^/"]+)/mcp', line)
+            if found:
+                self.base = found.group(1)
+                break
+        else:
+            raise SystemExit(f"{name} did not start")
+        if log:
+            # Nobody reads the rest of the log, and it must not fill up.
+            subprocess.Popen(["cat"], stdin=self.output, stdout=subprocess.DEVNULL)
+
+    def memory(self):
+        """The resident memory, in MB."""
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status).group(1)) / 1024
+
+    def rate(self, folder):
+        """Requests a second, by wrk; an answer that is not 200 ends the bench."""
+        headers, body = self.request
+        lines = [f'wrk.headers["{name}"] = "{value}"' for name, value in headers.items()]
+        script = pathlib.Path(folder, "request.lua")
+        script.write_text('wrk.method = "POST"\n' + "\n".join(lines) + f"\nwrk.body = [==[{body}]==]\n")
+        command = ["wrk", f"-t{THREADS}", f"-c{CONNECTIONS}", f"-d{SECONDS}s", "-s", script, self.base + "/mcp"]
+        said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        if "Non-2xx" in said or "Socket errors" in said:
+            raise SystemExit(f"{self.name}: {said}")
+        return float(re.search(r"Requests/sec:\s+([\d.]+)", said).group(1))
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
+async def exchange(reader, writer, head, body):
+    """One request on an open connection; returns the answer's body."""
+    writer.write(head + body)
+    await writer.drain()
+    length = None
+    while (line := (await reader.readline()).strip()):
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            length = int(value)
+    return await reader.readexactly(length)
+
+
+def head_of(method, path, host, headers, length=0):
+    fields = {"Host": host, **headers, **({"Content-Length": str(length)} if length else {})}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    return f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode()
+
+
+async def idle_and_active(server):
+    """Opens idle streams, then calls from active clients; the time of each call, in ms."""
+    host = server.base.removeprefix("http://")
+    address, port = host.split(":")
+    idle = []
+    for _ in range(STREAMS):
+        reader, writer = await asyncio.open_connection(address, port)
+        writer.write(head_of("GET", "/sse", host, {"X-API-Key": KEY}))
+        while b"sessionId" not in await reader.readline():
+            pass
+        idle.append((reader, writer))
+    headers, body = server.request
+    body = body.encode()
+    head = head_of("POST", "/mcp", host, headers, len(body))
+    times = []
+
+    async def client():
+        reader, writer = await asyncio.open_connection(address, port)
+        for _ in range(CALLS):
+            began = time.perf_counter()
+            answer = await exchange(reader, writer, head, body)
+            times.append((time.perf_counter() - began) * 1_000)
+            assert b'"result"' in answer, answer
+        writer.close()
+
+    await asyncio.gather(*(client() for _ in range(CLIENTS)))
+    memory = server.memory()
+    for _, writer in idle:
+        writer.close()
+    return sorted(times), memory
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rutter", required=True)
+    parser.add_argument("--bare", required=True)
+    parser.add_argument("--node")
+    parser.add_argument("--typescript")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "rutter.yaml").write_text("http: {limits: {sessions: 2000}}\n")
+        secret = {"RUTTER_AUTH_API_KEYS": KEY}
+        headers, body = call("get_review_prompt", {"stage": "discover"})
+        headers["X-API-Key"] = KEY
+        command = [arguments.rutter, "serve", "--transport", "http", "--port", "0", "--host", "127.0.0.1"]
+        command += ["--auth-type", "apikey"]
+        rutter = Server("rutter", command, (headers, body), log=True, folder=folder, environment=secret)
+        servers = [rutter]
+        try:
+            size = answer_size(rutter)
+            echo = call("echo", {"text": "x", "times": size})
+            servers.append(Server("bare rmcp", [arguments.bare], echo))
+            if arguments.typescript:
+                script = pathlib.Path(arguments.typescript, "http.mjs")
+                servers.append(Server("TypeScript SDK", [arguments.node, script], echo))
+            report(servers, size, folder)
+            times, memory = asyncio.run(idle_and_active(rutter))
+            p50, p99 = times[len(times) // 2], times[len(times) * 99 // 100]
+            print(f"\n{STREAMS:,} idle event streams and {CLIENTS} active clients with {CALLS} calls each: "
+                  f"median {p50:.1f} ms, p99 {p99:.1f} ms (bar 100), {memory:.0f} MB resident (bar 200).")
+        finally:
+            for server in servers:
+                server.stop()
+
+
+def answer_size(server):
+    """How long the text of the answer is: the others answer with as much."""
+    headers, body = server.request
+    fields = [part for name, value in headers.items() for part in ("-H", f"{name}: {value}")]
+    said = subprocess.run(["curl", "-s", *fields, "-d", body, server.base + "/mcp"], check=True, capture_output=True)
+    result = json.loads(said.stdout)["result"]
+    assert not result.get("isError"), result
+    return len(result["content"][0]["text"])
+
+
+def report(servers, size, folder):
+    rates = {server.name: [] for server in servers}
+    # In turns, so that what the machine does meanwhile hits all of them.
+    for _ in range(ROUNDS):
+        for server in servers:
+            rates[server.name].append(server.rate(folder))
+    ours = statistics.median(rates["rutter"])
+    print(f"`tools/call` over streamable HTTP, wrk with {CONNECTIONS} connections, answers of {size:,} characters:\n")
+    print("| server | requests a second | Rutter's rate is |\n|---|---:|---:|")
+    for server in servers:
+        rate = statistics.median(rates[server.name])
+        ratio = "" if server.name == "rutter" else f"{ours / rate:.2f} times that"
+        shown = "rutter, with a key" if server.name == "rutter" else server.name
+        print(f"| {shown} | {rate:,.0f} | {ratio} |")
+
+
+if __name__ == "__main__":
+    main()

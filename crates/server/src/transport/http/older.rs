@@ -1,0 +1,212 @@
+//! The older pair of addresses: a stream of events from `GET /sse`, and `POST /messages` to it.
+//!
+//! The stream is the session: its first event names the address for messages, all answers and
+//! notifications follow on it, and when it ends the session does.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, Request, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Router, routing};
+use futures_util::stream;
+use rmcp::model::ClientJsonRpcMessage;
+use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage, serve_directly_with_ct};
+use rmcp::transport::Transport;
+use serde::Deserialize;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::messages::{self, Bounds};
+use super::sessions::{Place, Places};
+use super::{no_place, not_found};
+use crate::app::App;
+use crate::caller::Caller;
+use crate::config::HttpLimits;
+use crate::mcp::Handler;
+use crate::transport::decode::Incoming;
+
+/// How often an idle stream says that it is alive: proxies close those that say nothing.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// The sessions that are open.
+pub(super) struct Older {
+    app: Arc<App>,
+    places: Places,
+    bounds: Bounds,
+    queue: usize,
+    stall: Duration,
+    shutdown: CancellationToken,
+    open: Mutex<HashMap<String, Open>>,
+}
+
+#[derive(Clone)]
+struct Open {
+    owner: String,
+    incoming: mpsc::Sender<ClientJsonRpcMessage>,
+}
+
+impl Older {
+    pub(super) fn router(
+        app: Arc<App>,
+        places: Places,
+        limits: &HttpLimits,
+        shutdown: CancellationToken,
+    ) -> Router {
+        let older = Arc::new(Self {
+            app,
+            places,
+            bounds: Bounds::new(limits),
+            queue: limits.queue.get(),
+            stall: limits.stall(),
+            shutdown,
+            open: Mutex::default(),
+        });
+        Router::new()
+            .route("/sse", routing::get(connect))
+            .route("/messages", routing::post(receive))
+            .with_state(older)
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<String, Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Opens a session and its stream.
+async fn connect(
+    State(older): State<Arc<Older>>,
+    Extension(caller): Extension<Caller>,
+) -> Response {
+    let Some(place) = older.places.take() else { return no_place() };
+    let id = uuid::Uuid::new_v4().to_string();
+    let (incoming, received) = mpsc::channel(older.queue);
+    let (events, outgoing) = mpsc::channel(older.queue);
+    let endpoint = format!("event: endpoint\ndata: /messages?sessionId={id}\n\n");
+    let owner = caller.name().to_owned();
+    older.open().insert(id.clone(), Open { owner, incoming });
+    let ending = older.shutdown.child_token();
+    let handler = Handler::new(Arc::clone(&older.app), caller, ending.clone());
+    let pair = Pair { received, events, stall: older.stall, ending: ending.clone() };
+    let service = serve_directly_with_ct(handler, pair, None, ending.clone());
+    tokio::spawn(async move {
+        let _ = service.waiting().await;
+    });
+    let session = Session { id, older, place, _ends: ending.clone().drop_guard() };
+    let body = Body::from_stream(stream::unfold(
+        (session, outgoing, Some(Bytes::from(endpoint)), ending),
+        |(session, mut outgoing, first, ending)| async move {
+            if let Some(first) = first {
+                return Some((Ok::<_, io::Error>(first), (session, outgoing, None, ending)));
+            }
+            let alive = Instant::now() + KEEP_ALIVE;
+            let event = tokio::select! {
+                event = outgoing.recv() => event?,
+                () = sleep_until(alive) => Bytes::from_static(b": alive\n\n"),
+                () = ending.cancelled() => return None,
+            };
+            Some((Ok(event), (session, outgoing, None, ending)))
+        },
+    ));
+    let headers = [
+        (CONTENT_TYPE, "text/event-stream"),
+        (CACHE_CONTROL, "no-cache"),
+        (HeaderName::from_static("x-accel-buffering"), "no"),
+    ];
+    (headers, body).into_response()
+}
+
+/// What ends with the stream.
+struct Session {
+    id: String,
+    older: Arc<Older>,
+    #[expect(dead_code, reason = "the place is taken as long as it is here")]
+    place: Place,
+    _ends: DropGuard,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.older.open().remove(&self.id);
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct To {
+    session_id: String,
+}
+
+/// Takes a message for a session; the answer comes on its stream.
+async fn receive(
+    State(older): State<Arc<Older>>,
+    Extension(caller): Extension<Caller>,
+    to: Result<Query<To>, QueryRejection>,
+    request: Request,
+) -> Response {
+    let Ok(Query(to)) = to else {
+        return (StatusCode::BAD_REQUEST, "`sessionId` is missing\n").into_response();
+    };
+    // One of someone else is not told from none.
+    let session = older.open().get(&to.session_id).cloned();
+    let session = session.filter(|session| session.owner == caller.name());
+    let Some(session) = session else { return not_found("there is no such session\n") };
+    let (parts, body) = request.into_parts();
+    let body = match older.bounds.read(&parts.headers, body).await {
+        Ok(body) => body,
+        Err(answer) => return answer,
+    };
+    match messages::decode(&body) {
+        Incoming::Message(message) => match session.incoming.send(*message).await {
+            Ok(()) => StatusCode::ACCEPTED.into_response(),
+            Err(_) => not_found("the session has ended\n"),
+        },
+        Incoming::Nothing => StatusCode::ACCEPTED.into_response(),
+        Incoming::Refused(refusal) => messages::refused(&refusal),
+    }
+}
+
+/// The two halves of a session, as a transport of the SDK.
+struct Pair {
+    received: mpsc::Receiver<ClientJsonRpcMessage>,
+    events: mpsc::Sender<Bytes>,
+    stall: Duration,
+    ending: CancellationToken,
+}
+
+impl Transport<RoleServer> for Pair {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let (events, stall, ending) = (self.events.clone(), self.stall, self.ending.clone());
+        async move {
+            let message = serde_json::to_string(&item)?;
+            let event = Bytes::from(format!("event: message\ndata: {message}\n\n"));
+            if let Ok(Ok(())) = timeout(stall, events.send(event)).await {
+                return Ok(());
+            }
+            // A reader that does not read is not waited for.
+            ending.cancel();
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        self.received.recv().await
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.ending.cancel();
+        Ok(())
+    }
+}

@@ -1,0 +1,203 @@
+//! The real process: what its configuration means, its file descriptors, its end.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::binary::{Running, run, rutter, started, text};
+use crate::server::Folder;
+
+const LISTENING: &[&str] = &["\"listening\""];
+const SERVE: [&str; 7] = ["serve", "--transport", "http", "--port", "0", "--host", "127.0.0.1"];
+
+fn ask(address: &str, request: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(super::PATIENCE)).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// The names of the tools that a key sees.
+fn tools(address: &str, key: &str) -> Vec<String> {
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "it", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {}});
+    let body =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}});
+    let body = body.to_string();
+    let answer = ask(
+        address,
+        &format!(
+            "POST /mcp HTTP/1.1\r\nHost: {address}\r\nX-API-Key: {key}\r\nContent-Type: application/json\r\n\
+             MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n{body}",
+            body.len()
+        ),
+    );
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    let answer: Value = serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}"));
+    let tools = answer["result"]["tools"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+fn serving(folder: &Path, variables: &[(&str, &str)]) -> Running {
+    let mut command = rutter(folder, &SERVE);
+    command.envs(variables.iter().copied());
+    started(command, LISTENING)
+}
+
+#[test]
+fn each_key_sees_only_what_it_is_for() {
+    let folder = Folder::with(&[
+        (
+            "rutter.yaml",
+            "http:\n  keys:\n    - {name: builder, key_file: builder.key, recipe: task_execution}\n    \
+             - {name: reader, key_env: READER_KEY, modules: [knowledge], read_only: true}\n    \
+             - {name: watcher, key_env: WATCHER_KEY, read_only: true}\n",
+        ),
+        ("builder.key", "builder-key-0123456789\n"),
+    ]);
+    assert_eq!(run(folder.path(), &["init", "--with", "board"]).status.code(), Some(0));
+    let variables =
+        [("READER_KEY", "reader-key-0123456789"), ("WATCHER_KEY", "watcher-key-0123456789")];
+    let server = serving(folder.path(), &variables);
+    assert!(!server.lines.concat().contains("key-0123456789"), "{:?}", server.lines);
+    let address = server.address();
+    assert_eq!(tools(&address, "reader-key-0123456789"), ["read", "search"]);
+    let session = ["tools", "--recipe", "task_execution", "--json"];
+    let listed: Value = serde_json::from_slice(&run(folder.path(), &session).stdout).unwrap();
+    let listed = listed["tools"].as_array().unwrap().iter();
+    let listed: Vec<_> = listed.map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert!(listed.len() > 2, "{listed:?}");
+    assert_eq!(tools(&address, "builder-key-0123456789"), listed);
+    let watcher = tools(&address, "watcher-key-0123456789");
+    assert!(watcher.contains(&"list_tasks".to_owned()), "{watcher:?}");
+    assert!(!watcher.contains(&"create_task".to_owned()), "{watcher:?}");
+    let stranger = ask(
+        &address,
+        &format!("GET /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"),
+    );
+    assert!(stranger.starts_with("HTTP/1.1 401"), "{stranger}");
+    server.kill();
+}
+
+#[test]
+fn settings_that_contradict_themselves_stop_the_start() {
+    let cases: [(&str, &str); 9] = [
+        (
+            "http: {keys: [{name: a, key_env: NO_SUCH}]}",
+            "`http.keys[0]`: the variable `NO_SUCH` is not set",
+        ),
+        ("http: {keys: [{name: a}]}", "`http.keys[0]`: expected `key_file` or `key_env`"),
+        ("http: {keys: [{name: a, key_file: empty}]}", "`http.keys[0]`: `apikey` needs keys"),
+        (
+            "http: {keys: [{name: a, key_file: gone}]}",
+            "`http.keys[0]`: the file `gone` cannot be used",
+        ),
+        (
+            "http: {keys: [{name: a, key_file: key}, {name: b, key_file: key}]}",
+            "`http.keys[1]`: the same key is there twice",
+        ),
+        ("http: {keys: [{name: a, key_file: key, recipe: nonsense}]}", "`http.keys[0].recipe`: "),
+        (
+            "http: {auth: none, keys: [{name: a, key_file: key}]}",
+            "`http.auth`: there are credentials",
+        ),
+        ("http: {auth: oauth}", "`http.oauth`: `oauth` needs an issuer"),
+        (
+            "http: {oauth: {issuer: https://a.example, audience: b, jwks: https://a.example/keys}}",
+            "`http.oauth.jwks`: requests to other servers are off",
+        ),
+    ];
+    for (config, expected) in cases {
+        let folder =
+            Folder::with(&[("rutter.yaml", config), ("key", "secret-of-this-key"), ("empty", "")]);
+        let output = run(folder.path(), &SERVE);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{config}: {said}");
+        assert!(said.contains(expected), "{config}: {said}");
+        assert!(!said.contains("secret-of-this-key"), "{said}");
+    }
+    let limits = "http: {limits: {sessions: 0}}";
+    let folder = Folder::with(&[("rutter.yaml", limits)]);
+    let said = text(&run(folder.path(), &SERVE).stderr);
+    assert!(said.contains("`http.limits.sessions`"), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn without_file_descriptors_the_server_waits_and_goes_on() {
+    let folder = Folder::empty();
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", "ulimit -n 40; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_rutter")])
+        .args(SERVE)
+        .current_dir(folder.path());
+    let server = started(command, LISTENING);
+    let address = server.address();
+    let held: Vec<TcpStream> = (0..100).filter_map(|_| TcpStream::connect(&address).ok()).collect();
+    assert!(held.len() > 50, "{}", held.len());
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    drop(held);
+    let health = format!("GET /health HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    assert!(ask(&address, &health).starts_with("HTTP/1.1 200"));
+    server.kill();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_with_open_streams_ends_in_order() {
+    let folder = Folder::empty();
+    let mut server = serving(folder.path(), &[]);
+    let address = server.address();
+    let mut stream = TcpStream::connect(&address).unwrap();
+    write!(stream, "GET /sse HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+    let mut first = [0; 12];
+    stream.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    let pid = server.child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).unwrap();
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn health_is_asked_for_from_the_terminal() {
+    let folder = Folder::empty();
+    let server = serving(folder.path(), &[]);
+    let url = format!("http://{}", server.address());
+    let output = run(folder.path(), &["health", &url]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).starts_with("ok, version "), "{}", text(&output.stdout));
+    server.kill();
+    let output = run(folder.path(), &["health", &url]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("cannot be reached"), "{}", text(&output.stderr));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn systemd_is_told_when_the_server_is_ready_and_when_it_stops() {
+    use std::os::unix::net::UnixDatagram;
+    let folder = Folder::empty();
+    let socket = folder.path().join("notify");
+    let told = UnixDatagram::bind(&socket).unwrap();
+    told.set_read_timeout(Some(super::PATIENCE)).unwrap();
+    let server = serving(folder.path(), &[("NOTIFY_SOCKET", socket.to_str().unwrap())]);
+    let hear = || {
+        let mut bytes = [0; 256];
+        let length = told.recv(&mut bytes).unwrap();
+        text(&bytes[..length])
+    };
+    assert!(hear().contains("READY=1"));
+    let pid = server.child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    assert!(hear().contains("STOPPING=1"));
+    server.kill();
+}
