@@ -240,6 +240,7 @@ fn route(path: &str) -> &'static str {
         "/search" => "/search",
         HEALTH => HEALTH,
         path if path.starts_with("/documents/") => "/documents",
+        path if path.starts_with("/sources/") => "/sources",
         _ => "other",
     }
 }
