@@ -38,6 +38,7 @@ pub use tls::Certificate;
 
 use crate::app::App;
 use crate::config::HttpLimits;
+use crate::page::{self, Credential};
 use auth::Stranger;
 use throttle::Throttle;
 
@@ -119,7 +120,16 @@ fn router(server: Server, names: Names, shutdown: &CancellationToken) -> Router 
     let streamable =
         streamable::router(Arc::clone(&app), places.clone(), &limits, shutdown.clone());
     let older = older::Older::router(Arc::clone(&app), places, &limits, shutdown.clone());
-    let mut router = streamable.merge(older).merge(operations::router(Arc::clone(&app)));
+    let credential = match &credentials {
+        known if known.is_open() => Credential::None,
+        known if known.has_keys() => Credential::ApiKey,
+        known if known.tokens().is_some() => Credential::Bearer,
+        _ => Credential::Basic,
+    };
+    let settings = page::Settings { tls: encrypted, credential };
+    let page = page::router(Arc::clone(&app), settings);
+    let mut router =
+        streamable.merge(older).merge(operations::router(Arc::clone(&app))).merge(page);
     if let Some(tokens) = credentials.tokens() {
         let metadata = operations::metadata(&app, tokens);
         let metadata = routing::get(move |uri: Uri, headers: HeaderMap| async move {
@@ -230,6 +240,7 @@ fn route(path: &str) -> &'static str {
         "/search" => "/search",
         HEALTH => HEALTH,
         path if path.starts_with("/documents/") => "/documents",
+        path if path.starts_with("/sources/") => "/sources",
         _ => "other",
     }
 }

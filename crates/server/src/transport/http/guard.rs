@@ -137,8 +137,10 @@ fn parse(text: &str) -> Option<(String, Option<u16>)> {
     let host = host.trim_end_matches('.').to_ascii_lowercase();
     // An address has one spelling, however it was written.
     let host = host.parse::<IpAddr>().map_or(host, |address| address.to_string());
-    let port = authority.port().map(|port| port.as_str().parse()).transpose().ok()?;
-    (!host.is_empty() && !text.contains('@')).then_some((host, port))
+    // What is no number is no port, and not none.
+    let port = authority.as_str().strip_prefix(authority.host())?;
+    let port = port.strip_prefix(':').map(str::parse).transpose().ok()?;
+    (!host.is_empty()).then_some((host, port))
 }
 
 #[cfg(test)]

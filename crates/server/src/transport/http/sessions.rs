@@ -1,5 +1,7 @@
 //! Sessions of the older era: how many there may be, whose they are, and when they end.
 
+mod resumable;
+
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,6 +20,10 @@ use tokio::time::Instant;
 use crate::caller::Caller;
 use crate::config::HttpLimits;
 use crate::metrics::{Gauge, Inside};
+use resumable::Answers;
+
+/// How long a client whose connection broke may take to come back for the rest of an answer.
+const RESUMABLE: Duration = Duration::from_mins(1);
 
 tokio::task_local! {
     /// Who makes the request that this task answers: the SDK passes nothing on when it opens a
@@ -85,6 +91,7 @@ struct Open {
     used: Instant,
     /// The streams that are open have a clone each.
     streams: Arc<()>,
+    answers: Answers,
     _place: Place,
 }
 
@@ -120,9 +127,12 @@ impl Sessions {
     /// Ends sessions that nobody uses, for ever.
     pub(super) async fn tidy(self: Arc<Self>) {
         loop {
-            tokio::time::sleep(self.idle / 4).await;
+            tokio::time::sleep((self.idle / 4).min(RESUMABLE)).await;
             let idle: Vec<SessionId> = {
                 let open = self.open();
+                if let Some(since) = Instant::now().checked_sub(RESUMABLE) {
+                    open.values().for_each(|session| session.answers.forget(since));
+                }
                 let idle = open.iter().filter(|(_, session)| {
                     Arc::strong_count(&session.streams) == 1 && session.used.elapsed() >= self.idle
                 });
@@ -133,6 +143,11 @@ impl Sessions {
                 let _ = self.close_session(&id).await;
             }
         }
+    }
+
+    /// The last answers of a session.
+    fn answers(&self, id: &SessionId) -> Answers {
+        self.open().get(id).map(|session| session.answers.clone()).unwrap_or_default()
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<SessionId, Open>> {
@@ -164,7 +179,13 @@ impl SessionManager for Sessions {
         };
         let (id, transport) = self.inner.create_session().await?;
         let owner = caller().map(|caller| caller.name().to_owned()).unwrap_or_default();
-        let session = Open { owner, used: Instant::now(), streams: Arc::default(), _place: place };
+        let session = Open {
+            owner,
+            used: Instant::now(),
+            streams: Arc::default(),
+            answers: Answers::default(),
+            _place: place,
+        };
         self.open().insert(id.clone(), session);
         Ok((id, transport))
     }
@@ -191,7 +212,8 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        Ok(self.counted(id, self.inner.create_stream(id, message).await?))
+        let answer = self.inner.create_stream(id, message).await?;
+        Ok(self.counted(id, self.answers(id).keep(answer)))
     }
 
     async fn accept_message(
@@ -214,6 +236,10 @@ impl SessionManager for Sessions {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        Ok(self.counted(id, self.inner.resume(id, last_event_id).await?))
+        if let Some(rest) = self.answers(id).after(&last_event_id) {
+            return Ok(self.counted(id, rest.left_stream()));
+        }
+        let rest = self.inner.resume(id, last_event_id).await?;
+        Ok(self.counted(id, rest.right_stream()))
     }
 }

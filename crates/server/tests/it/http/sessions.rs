@@ -112,6 +112,21 @@ async fn a_stream_goes_on_where_it_broke_off() {
     let mut again = listen(&site, &session, "Last-Event-ID: 0\r\n").await;
     let said = read_until(&mut again, "list_changed").await;
     assert!(said.contains("notifications/prompts/list_changed"), "{said}");
+    // An answer whose connection broke before it came is had again, and again.
+    let mut broken = site.connect().await;
+    let list = json!({"jsonrpc": "2.0", "id": "lost", "method": "tools/list"}).to_string();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nMcp-Session-Id: {session}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{list}",
+        list.len()
+    );
+    broken.write_all(request.as_bytes()).await.unwrap();
+    let said = read_until(&mut broken, "id: 0/").await;
+    drop(broken);
+    let event = said.lines().find_map(|line| line.strip_prefix("id: ")).unwrap().to_owned();
+    for _ in 0..2 {
+        let mut again = listen(&site, &session, &format!("Last-Event-ID: {event}\r\n")).await;
+        read_until(&mut again, "\"id\":\"lost\"").await;
+    }
     // Each session has its own stream: what one says is not said to another by its event's name.
     let call = json!({"jsonrpc": "2.0", "id": "mine", "method": "tools/list"});
     let answer = site.post(&format!("Mcp-Session-Id: {session}\r\n"), &call).await;
