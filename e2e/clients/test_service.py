@@ -6,6 +6,7 @@ import socket
 import subprocess
 import tempfile
 import unittest
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -108,11 +109,12 @@ class Service(unittest.TestCase):
         self.assertNotEqual(gone.stderr, "")
         self.assertNotIn("panicked", gone.stderr)
 
-    def test_health_has_a_head(self):
+    def test_only_get_is_public(self):
         with HttpServer() as server:
             request = urllib.request.Request(f"{server.origin}/health", method="HEAD")
-            with urllib.request.urlopen(request, timeout=HUNG) as answer:
-                self.assertEqual((answer.status, answer.read()), (200, b""))
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(request, timeout=HUNG)
+            self.assertEqual(refused.exception.code, 401)
 
     def test_goes_on_after_sighup(self):
         server = self.start("--port", "0")

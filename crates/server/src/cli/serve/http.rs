@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -77,11 +78,12 @@ impl OverHttp {
         };
         announce(&base, &server);
         systemd::ready(&shutdown);
-        let served = listening.serve(server, shutdown.clone());
+        let mut served = pin!(listening.serve(server, shutdown.clone()));
         tokio::select! {
-            served = served => served,
-            () = async { shutdown.cancelled().await; tokio::time::sleep(DRAIN).await } => Ok(()),
+            served = &mut served => return served,
+            () = shutdown.cancelled() => systemd::stopping(),
         }
+        tokio::time::timeout(DRAIN, served).await.unwrap_or(Ok(()))
     }
 
     /// Opens the port, unless systemd has.
@@ -190,24 +192,27 @@ mod systemd {
         TcpListener::from_std(listener).map(Some)
     }
 
-    /// Says that the server is there, that it lives, and when it begins to stop.
+    /// Says that the server is there, and again and again that it lives.
     pub(super) fn ready(shutdown: &CancellationToken) {
-        // Without systemd nobody listens, and that is fine.
-        let _ = sd_notify::notify(&[NotifyState::Ready]);
+        tell(NotifyState::Ready);
+        let Some(period) = sd_notify::watchdog_enabled() else { return };
         let shutdown = shutdown.clone();
-        let alive = sd_notify::watchdog_enabled().map(|period| period / 2);
         tokio::spawn(async move {
-            while let Some(period) = alive {
-                tokio::select! {
-                    () = tokio::time::sleep(period) => {
-                        let _ = sd_notify::notify(&[NotifyState::Watchdog]);
-                    }
-                    () = shutdown.cancelled() => break,
-                }
+            while !shutdown.is_cancelled() {
+                tell(NotifyState::Watchdog);
+                tokio::time::sleep(period / 2).await;
             }
-            shutdown.cancelled().await;
-            let _ = sd_notify::notify(&[NotifyState::Stopping]);
         });
+    }
+
+    /// Says that the server is about to stop.
+    pub(super) fn stopping() {
+        tell(NotifyState::Stopping);
+    }
+
+    fn tell(state: NotifyState<'_>) {
+        // Without systemd nobody listens, and that is fine.
+        let _ = sd_notify::notify(&[state]);
     }
 }
 
@@ -224,4 +229,6 @@ mod systemd {
     }
 
     pub(super) fn ready(_: &CancellationToken) {}
+
+    pub(super) fn stopping() {}
 }

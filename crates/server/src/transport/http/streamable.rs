@@ -68,6 +68,7 @@ async fn answer(
     }
     let (mut parts, body) = request.into_parts();
     accept_both(&mut parts.headers);
+    let ended = parts.method == Method::DELETE;
     let body = if parts.method == Method::POST {
         match streamable.bounds.read(&parts.headers, body).await {
             Ok(body) => body,
@@ -89,6 +90,8 @@ async fn answer(
         StatusCode::INTERNAL_SERVER_ERROR => {
             (StatusCode::INTERNAL_SERVER_ERROR, "internal error\n").into_response()
         }
+        // Some clients take 202 for a session that is not ended yet.
+        StatusCode::ACCEPTED if ended => StatusCode::NO_CONTENT.into_response(),
         _ => answer.map(Body::new),
     }
 }
