@@ -44,7 +44,7 @@ pub struct Config {
     /// How changes of files are noticed: auto, poll or off
     #[schemars(with = "Option<WatchName>")]
     pub watch: Option<Mode>,
-    /// Where the server listens with `--transport http`
+    /// The server with `--transport http`
     pub http: Http,
 }
 

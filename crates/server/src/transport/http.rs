@@ -28,7 +28,7 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, routing};
-use rutter_base::failure::{Kind, Report};
+use rutter_base::failure::Report;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -258,10 +258,4 @@ fn no_place() -> Response {
 
 fn not_found(what: &'static str) -> Response {
     (StatusCode::NOT_FOUND, what).into_response()
-}
-
-/// Why a server cannot listen.
-pub fn cannot_listen(host: &str, port: u16, error: &io::Error) -> Report {
-    Report::new(Kind::Invalid, format!("cannot listen on {host}:{port}: {}", error.kind()))
-        .hint("choose another with --host and --port")
 }

@@ -100,6 +100,7 @@ fn rows(prefix: &str, schema: &Value, made: &mut String) {
         let path = format!("{prefix}{key}");
         let kind = match value["type"].as_str() {
             Some("array") => "list",
+            Some("boolean") => "true or false",
             Some("object") => "keys",
             Some("string") if value["oneOf"].is_array() => "name",
             Some("string") => "text",

@@ -13,7 +13,7 @@ use super::auth::AuthFlags;
 use super::{no_runtime, reload_on_hangup, stop_on_signals, watch};
 use crate::settings::Variable;
 use crate::setup::Setup;
-use crate::transport::http::{Certificate, Credentials, Listening, Server, cannot_listen};
+use crate::transport::http::{Certificate, Credentials, Listening, Server};
 use clap::Args;
 use rutter_base::failure::{Kind, Report};
 
@@ -103,7 +103,10 @@ impl OverHttp {
             None => environment.parse(Variable::PORT, |port| port.parse().ok(), "a port number")?,
         };
         let port = port.or(setup.http.port).unwrap_or(DEFAULT_PORT);
-        let cannot = |error: io::Error| cannot_listen(&host, port, &error);
+        let cannot = |error: io::Error| {
+            let message = format!("cannot listen on {host}:{port}: {}", error.kind());
+            Report::new(Kind::Invalid, message).hint("choose another with --host and --port")
+        };
         let listening = match systemd::listener().map_err(cannot)? {
             Some(listener) => Listening::with(listener).map_err(cannot)?,
             None => Listening::on(&host, port).await.map_err(cannot)?,
