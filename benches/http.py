@@ -140,10 +140,11 @@ def main():
     parser.add_argument("--node")
     parser.add_argument("--typescript")
     arguments = parser.parse_args()
+    arguments.rutter, arguments.bare = (str(pathlib.Path(path).resolve()) for path in (arguments.rutter, arguments.bare))
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "rutter.yaml").write_text("http: {limits: {sessions: 2000}}\n")
         secret = {"RUTTER_AUTH_API_KEYS": KEY}
-        headers, body = call("get_review_prompt", {"stage": "discover"})
+        headers, body = call("get_rules_spec", {})
         headers["X-API-Key"] = KEY
         command = [arguments.rutter, "serve", "--transport", "http", "--port", "0", "--host", "127.0.0.1"]
         command += ["--auth-type", "apikey"]
