@@ -1,7 +1,7 @@
 //! Writing that survives: one writer at a time, and after a crash the old bytes or the new ones.
 
 use std::fs::{File, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, IoSlice, Write};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -58,19 +58,20 @@ impl Root {
 
     /// Replaces a file so that a crash at any moment, also of the machine, leaves the old bytes
     /// or the new ones; what was there before is kept as `backup`. Only its owner can read it.
+    /// The bytes are those of all `parts`, one after the other.
     ///
     /// The caller holds a [`Lock`]: the temporary file has a fixed name, so that one that a
     /// crash left behind is used up by the next writer.
     pub fn replace_durably(
         &self,
         path: &RelativePath,
-        bytes: &[u8],
+        parts: &[&[u8]],
         backup: Option<&RelativePath>,
     ) -> io::Result<()> {
         let dir = self.writable()?;
         let temporary = format!("{path}.tmp");
         let written = (|| {
-            write_synced(dir, &temporary, bytes)?;
+            write_synced(dir, &temporary, parts)?;
             if let Some(backup) = backup {
                 keep(dir, path, backup)?;
             }
@@ -84,11 +85,22 @@ impl Root {
     }
 }
 
-fn write_synced(dir: &Dir, path: &str, bytes: &[u8]) -> io::Result<()> {
+fn write_synced(dir: &Dir, path: &str, parts: &[&[u8]]) -> io::Result<()> {
     let mut options = private();
     options.create(true).truncate(true);
     let mut file = dir.open_with(path, &options)?;
-    file.write_all(bytes)?;
+    let mut slices: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
+    let mut left = slices.as_mut_slice();
+    // What is empty is done with.
+    IoSlice::advance_slices(&mut left, 0);
+    while !left.is_empty() {
+        match file.write_vectored(left) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => IoSlice::advance_slices(&mut left, written),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
     file.sync_all()
 }
 
@@ -103,7 +115,7 @@ fn keep(dir: &Dir, path: &RelativePath, backup: &RelativePath) -> io::Result<()>
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         // Not every file system has links.
-        Err(_) => write_synced(dir, &second, &dir.read(path.as_str())?)?,
+        Err(_) => write_synced(dir, &second, &[&dir.read(path.as_str())?])?,
     }
     dir.rename(&second, dir, backup.as_str())?;
     // Renaming one name of a file to another of its names does nothing.
@@ -163,7 +175,7 @@ mod tests {
         let root = Root::open(folder.path()).unwrap().private_folder(&path("state")).unwrap();
         let backup = path("a.bak");
         for text in ["one", "two", "three"] {
-            root.replace_durably(&path("a"), text.as_bytes(), Some(&backup)).unwrap();
+            root.replace_durably(&path("a"), &[text.as_bytes()], Some(&backup)).unwrap();
         }
         let at = folder.path().join("state");
         assert_eq!(fs::read_to_string(at.join("a")).unwrap(), "three");
@@ -183,7 +195,7 @@ mod tests {
         fs::write(folder.path().join("a.tmp"), "half of a longer te").unwrap();
         fs::hard_link(folder.path().join("a"), folder.path().join("a.bak")).unwrap();
         fs::write(folder.path().join("a.bak.tmp"), "x").unwrap();
-        root.replace_durably(&path("a"), b"new", Some(&path("a.bak"))).unwrap();
+        root.replace_durably(&path("a"), &[b"", b"n", b"", b"ew"], Some(&path("a.bak"))).unwrap();
         assert_eq!(fs::read_to_string(folder.path().join("a")).unwrap(), "new");
         assert_eq!(fs::read_to_string(folder.path().join("a.bak")).unwrap(), "old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
@@ -208,7 +220,7 @@ mod tests {
         for name in ["a.tmp", "lock"] {
             std::os::unix::fs::symlink("precious", folder.path().join(name)).unwrap();
         }
-        assert!(root.replace_durably(&path("a"), b"new", None).is_err());
+        assert!(root.replace_durably(&path("a"), &[b"new"], None).is_err());
         assert!(root.lock(&path("lock"), Duration::ZERO).is_err());
         assert_eq!(fs::read_to_string(folder.path().join("precious")).unwrap(), "keep");
     }

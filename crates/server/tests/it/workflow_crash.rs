@@ -140,7 +140,7 @@ fn a_process_killed_at_any_system_call_of_a_save_leaves_the_old_or_the_new_state
     for (call, found) in [
         ("openat2", 1),
         ("flock", 1),
-        ("write", 1),
+        ("writev", 1),
         ("fsync", 1),
         ("linkat", 1),
         ("renameat", 1),
@@ -160,7 +160,7 @@ fn a_full_disk_changes_nothing_and_is_told() {
     let before = std::fs::read_to_string(folder.path().join(".mcp/state.json")).unwrap();
     let temporary = folder.path().join(".mcp/state.json.tmp");
     for (call, error) in
-        [("write", "ENOSPC"), ("write", "EDQUOT"), ("fsync", "EIO"), ("write", "EFBIG")]
+        [("writev", "ENOSPC"), ("writev", "EDQUOT"), ("fsync", "EIO"), ("writev", "EFBIG")]
     {
         let faults =
             ["-P", temporary.to_str().unwrap(), "-e", &format!("inject={call}:error={error}")];
@@ -169,7 +169,7 @@ fn a_full_disk_changes_nothing_and_is_told() {
         let result = &answers[0]["result"];
         let said = result["content"][0]["text"].as_str().unwrap();
         assert_eq!(result["isError"], true, "{call} {error}: {said}");
-        let expected = if call == "write" {
+        let expected = if call == "writev" {
             "there is no space left for the state; the state is as it was"
         } else {
             "the state cannot be written"

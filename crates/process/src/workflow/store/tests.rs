@@ -17,7 +17,7 @@ fn complete(store: &Store, id: &str) -> Result<Updated, StateError> {
 }
 
 fn done(store: &Store) -> Vec<String> {
-    store.load().unwrap().state.completed.keys().cloned().collect()
+    store.load().unwrap().state.completed().keys().cloned().collect()
 }
 
 fn file(folder: &tempfile::TempDir, name: &str) -> PathBuf {
@@ -47,7 +47,7 @@ fn what_another_process_wrote_is_seen_and_merged() {
     complete(&two, "b").unwrap();
     complete(&one, "c").unwrap();
     assert_eq!(done(&two), ["a", "b", "c"]);
-    assert_eq!(one.load().unwrap().state.artifacts.len(), 3);
+    assert_eq!(one.load().unwrap().state.artifacts().len(), 3);
 }
 
 #[test]
