@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use rutter_base::failure::{Failure, Kind, Report};
-use rutter_base::root::{Lock, ReadError, RelativePath, RelativePathError, Root, Stamp};
+use rutter_base::root::{self, Lock, ReadError, RelativePath, RelativePathError, Root, Stamp};
 
 use super::seal::{self, Key, SealError};
 use super::state::{State, Unreadable};
@@ -32,6 +32,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Store {
     workspace: PathBuf,
+    /// The state file in it.
+    file: PathBuf,
     key: Option<Key>,
     /// The last state that was read, with the state of its file.
     known: Mutex<Option<(Stamp, Arc<State>)>>,
@@ -127,7 +129,8 @@ impl Failure for StateError {
 impl Store {
     /// The state of a workspace. Nothing is opened before it is asked for.
     pub fn new(workspace: PathBuf, key: Option<Key>) -> Self {
-        Self { workspace, key, known: Mutex::default() }
+        let file = workspace.join(STATE_PATH);
+        Self { workspace, file, key, known: Mutex::default() }
     }
 
     /// The folder and the file that changes when someone asks for the workflow to be read again.
@@ -147,8 +150,7 @@ impl Store {
     ///
     /// It is short enough to be asked where nothing may wait.
     pub fn glance(&self) -> Option<Arc<State>> {
-        let path = RelativePath::new(STATE_PATH).ok()?;
-        match Root::open(&self.workspace).ok()?.stamp(&path) {
+        match root::glance(&self.file) {
             Ok(stamp) => self.known_at(stamp),
             Err(ReadError::NotFound) => Some(Arc::default()),
             Err(_) => None,
@@ -215,7 +217,9 @@ impl Store {
         let aside = found.damaged.then(aside).transpose()?;
         let place = RelativePath::new(STATE)?;
         folder.replace_durably(&place, &[&state], aside.as_ref()).map_err(written)?;
-        folder.replace_durably(&RelativePath::new(BACKUP)?, &[&backup], None).map_err(written)
+        folder.replace_durably(&RelativePath::new(BACKUP)?, &[&backup], None).map_err(written)?;
+        // It still has what was written with the old key, or with none.
+        folder.remove_spare(&place).map_err(written)
     }
 
     fn known_at(&self, stamp: Stamp) -> Option<Arc<State>> {

@@ -161,11 +161,18 @@ fn plain_text_is_not_taken_for_sealed() {
 fn a_key_is_replaced_everywhere() {
     let folder = tempfile::tempdir().unwrap();
     let plain = store(&folder, None);
+    for id in ["b", "a", "b", "a"] {
+        complete(&plain, id).unwrap();
+    }
+    plain.update(|state, now| Ok::<_, StateError>(state.undo(now).is_some())).unwrap();
     complete(&plain, "a").unwrap();
-    complete(&plain, "b").unwrap();
     let (first, second) = ("first passphrase", "second passphrase");
     plain.rekey(Some(&Key::new(first).unwrap())).unwrap();
     assert_eq!(done(&store(&folder, Some(first))), ["a", "b"]);
+    for entry in fs::read_dir(folder.path().join(FOLDER)).unwrap() {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        assert!(bytes.is_empty() || seal::is_sealed(&bytes), "plain text stayed");
+    }
     // As after a crash in the middle: the state has the new key, the backup the old one.
     let backup = fs::read(file(&folder, BACKUP)).unwrap();
     store(&folder, Some(first)).rekey(Some(&Key::new(second).unwrap())).unwrap();
