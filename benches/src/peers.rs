@@ -162,8 +162,10 @@ impl Peers {
         let mut create = |n: usize| {
             let mut arguments =
                 json!({"title": format!("task {n}"), "description": "x".repeat(200)});
-            if peer.tool == TASK_MASTER.tool {
-                arguments["projectRoot"] = json!(at);
+            if let Some(arguments) = arguments.as_object_mut()
+                && peer.tool == TASK_MASTER.tool
+            {
+                arguments.insert("projectRoot".to_owned(), json!(at));
             }
             ask(&mut session, &json!({"name": peer.tool, "arguments": arguments}))
         };

@@ -128,10 +128,11 @@ impl Board {
 
     /// Creates a task.
     pub async fn create_task(&self, actor: &Actor, new: NewTask) -> Done<Task> {
-        if self.numbers().expected().is_some() {
-            if let Some(task) = self.create_at_once(actor, new.clone()).await? {
-                return Ok(task);
-            }
+        let expected = self.numbers().expected();
+        if expected.is_some()
+            && let Some(task) = self.create_at_once(actor, new.clone()).await?
+        {
+            return Ok(task);
         }
         let ground = tasks::ground(&new);
         let task = self

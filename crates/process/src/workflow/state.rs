@@ -277,10 +277,9 @@ impl State {
         let over = self.log.len().saturating_sub(MAX_LOG);
         self.log.drain(..over);
         self.kept.log.drop_first(over);
-        if let Some(old) = self.log.iter_mut().rev().nth(MAX_UNDO) {
-            if old.before.take().is_some() {
-                self.kept.log.forget();
-            }
+        let old = self.log.iter_mut().rev().nth(MAX_UNDO);
+        if old.and_then(|old| old.before.take()).is_some() {
+            self.kept.log.forget();
         }
     }
 
