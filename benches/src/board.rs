@@ -4,8 +4,14 @@
 //! on the same disk in the same run. This side speaks JSON-RPC in plain lines.
 #![expect(clippy::disallowed_methods, reason = "a bench makes its own folders; it serves nobody")]
 
+/// Appends a row; writing to a string does not fail.
+macro_rules! row {
+    ($table:expr, $($cell:tt)*) => {{ let _ = write!($table, "\n| {} |", format_args!($($cell)*)); }};
+}
+
 #[expect(dead_code, reason = "the other bench uses the rest")]
 mod machine;
+mod peers;
 #[expect(dead_code, reason = "the other bench uses the rest")]
 mod session;
 
@@ -18,6 +24,7 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use peers::Peers;
 use serde_json::{Value, json};
 use session::{Program, Session, Wire};
 use tempfile::TempDir;
@@ -64,6 +71,12 @@ struct Arguments {
     /// The product's binary
     #[arg(long)]
     rutter: PathBuf,
+    /// Node.js, to run the peers with
+    #[arg(long, requires = "peers")]
+    node: Option<PathBuf>,
+    /// The folder in which the peers are installed
+    #[arg(long, requires = "node")]
+    peers: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -85,15 +98,19 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let mut figures =
         format!("Machine: {machine}.\n\n| what | limit | measured | met |\n|---|--:|--:|---|");
     create(&program, &mut figures)?;
+    if let (Some(node), Some(folder)) = (&arguments.node, &arguments.peers) {
+        let peers = Peers { node: node.canonicalize()?, folder: folder.canonicalize()? };
+        peers::measure(&peers, created(&program, peers::CREATIONS)?, &mut figures)?;
+        let prompts = Program {
+            path: program.path.clone(),
+            arguments: ["serve", "--profile", "prompts"].map(Into::into).into(),
+        };
+        peers::exchange(&peers, &prompts, &mut figures)?;
+    }
     work_together(&program, &mut figures)?;
     list(&program, &mut figures)?;
     writeln!(io::stdout(), "{figures}")?;
     Ok(())
-}
-
-/// Appends a row; writing to a string does not fail.
-macro_rules! row {
-    ($table:expr, $($cell:tt)*) => {{ let _ = write!($table, "\n| {} |", format_args!($($cell)*)); }};
 }
 
 /// A project on the disk that holds the build: the system's folder for temporary files may be memory.
@@ -138,13 +155,9 @@ fn python(script: &str, file: &Path, number: usize) -> io::Result<f64> {
 
 /// One process creates tasks, between two runs of the floor.
 fn create(program: &Program, table: &mut String) -> Result<(), Box<dyn Error>> {
-    let (folder, mut session) = project(program)?;
+    let folder = TempDir::new_in(program.path.parent().unwrap_or(Path::new(".")))?;
     let before = python(RAW, &folder.path().join("before.db"), CREATIONS)?;
-    let began = Instant::now();
-    for n in 0..CREATIONS {
-        call(&mut session, "create_task", &new_task(&format!("task {n}")))?;
-    }
-    let took = began.elapsed().as_secs_f64();
+    let took = created(program, CREATIONS)?.as_secs_f64();
     let after = python(RAW, &folder.path().join("after.db"), CREATIONS)?;
     let floor = f64::midpoint(before, after);
     let ratio = floor / took;
@@ -159,6 +172,16 @@ fn create(program: &Program, table: &mut String) -> Result<(), Box<dyn Error>> {
         yes(ratio >= 0.7)
     );
     Ok(())
+}
+
+/// How long one process takes to create so many tasks on a new board.
+fn created(program: &Program, count: usize) -> Result<Duration, Box<dyn Error>> {
+    let (_folder, mut session) = project(program)?;
+    let began = Instant::now();
+    for n in 0..count {
+        call(&mut session, "create_task", &new_task(&format!("task {n}")))?;
+    }
+    Ok(began.elapsed())
 }
 
 /// Eight processes do everything at once.

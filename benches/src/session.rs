@@ -109,6 +109,9 @@ impl Session {
         });
         let request = self.request("initialize", &params);
         self.exchange(&request)?;
+        while !self.answered() {
+            self.exchange(b"")?;
+        }
         self.result()
     }
 
@@ -133,6 +136,12 @@ impl Session {
             0 => Err(io::Error::other("a server ended without an answer")),
             length => Ok(length),
         }
+    }
+
+    /// Whether the line that was read last is an answer, and not something that a server asks or tells.
+    pub(crate) fn answered(&self) -> bool {
+        serde_json::from_slice::<Value>(&self.line)
+            .map_or(true, |message| message.get("method").is_none())
     }
 
     /// The result in the line that was read last; anything but a good answer is an error.

@@ -172,27 +172,40 @@ fn suggest(rutter: &Path, nodes: usize, edges: usize) -> Result<Vec<f64>, Box<dy
 }
 
 /// Medians, in milliseconds, of a completion and of one synced write of as many bytes, and how many
-/// bytes that is.
+/// bytes that is. They take turns, so that a busy moment of the disk meets both.
 fn record(rutter: &Path, done: usize) -> Result<(f64, f64, usize), Box<dyn Error>> {
     let folder = project(done + WRITES + WARM_UP, 0, done)?;
+    let (state, compared) =
+        (folder.path().join(".mcp/state.json"), folder.path().join(".mcp/compared"));
+    let (mut writes, mut size, mut failed) = (Vec::new(), 0, None);
     let calls = (0..WRITES + WARM_UP).map(|n| {
+        match fs::read(&state).and_then(|bytes| Ok((bytes.len(), synced(&compared, &bytes)?))) {
+            Ok((length, time)) => {
+                size = length;
+                writes.push(time);
+            }
+            Err(error) => failed = Some(error),
+        }
         let id = format!("n{}", done + n);
         ("advance_state", json!({"id": id, "artifacts": {format!("a{}", done + n): "docs/x.md"}}))
     });
     let mut times = logged(serve(rutter, folder.path()), calls, WARM_UP)?;
-    let advance = times.remove("advance_state").ok_or("nothing was recorded")?;
-    let bytes = fs::read(folder.path().join(".mcp/state.json"))?;
-    let mut writes = Vec::new();
-    for _ in 0..WRITES + WARM_UP {
-        let began = Instant::now();
-        let mut file = fs::File::create(folder.path().join(".mcp/compared"))?;
-        file.write_all(&bytes)?;
-        file.sync_all()?;
-        writes.push(began.elapsed().as_secs_f64() * 1e3);
+    if let Some(error) = failed {
+        return Err(error.into());
     }
+    let advance = times.remove("advance_state").ok_or("nothing was recorded")?;
     writes.drain(..WARM_UP);
     writes.sort_by(f64::total_cmp);
-    Ok((quantile(&advance, 50), quantile(&writes, 50), bytes.len()))
+    Ok((quantile(&advance, 50), quantile(&writes, 50), size))
+}
+
+/// The milliseconds that one plain write takes until it is on disk.
+fn synced(path: &Path, bytes: &[u8]) -> std::io::Result<f64> {
+    let began = Instant::now();
+    let mut file = fs::File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    Ok(began.elapsed().as_secs_f64() * 1e3)
 }
 
 /// Seconds to read and print a chain that is far longer than any stack is deep.

@@ -421,11 +421,35 @@ pub fn read_named(path: &Path, limit: u64) -> Result<String, ReadError> {
     Root::open(folder)?.read_text(&name, limit)
 }
 
+/// The state of the file at a path of the operator's own, wherever links lead: to be compared with
+/// what is known of a file, in one system call. Nothing is opened.
+pub fn glance(path: &Path) -> Result<Stamp, ReadError> {
+    let metadata = Metadata::from_just_metadata(path.metadata()?);
+    if metadata.is_file() { Ok(Stamp::of(&metadata)) } else { Err(ReadError::NotAFile) }
+}
+
+/// The library's own search compares the path with that of every file, step by step.
 fn embedded_file<'a>(
-    dir: &'a include_dir::Dir<'static>,
+    mut dir: &'a include_dir::Dir<'static>,
     path: &RelativePath,
 ) -> Option<&'a include_dir::File<'static>> {
-    dir.get_file(dir.path().join(path.as_str()))
+    use include_dir::DirEntry;
+    let path = dir.path().join(path.as_str());
+    let wanted = path.as_os_str().as_encoded_bytes();
+    let below = |folder: &Path| {
+        let rest = wanted.strip_prefix(folder.as_os_str().as_encoded_bytes());
+        rest.is_some_and(|rest| rest.starts_with(b"/"))
+    };
+    loop {
+        let found = dir.entries().iter().find(|entry| match entry {
+            DirEntry::Dir(folder) => below(folder.path()),
+            DirEntry::File(file) => file.path().as_os_str().as_encoded_bytes() == wanted,
+        })?;
+        match found {
+            DirEntry::Dir(folder) => dir = folder,
+            DirEntry::File(file) => return Some(file),
+        }
+    }
 }
 
 fn read_folder(dir: &Dir, path: &RelativePath, limit: u64) -> Result<Contents, ReadError> {

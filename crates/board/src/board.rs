@@ -5,6 +5,7 @@ mod exchange;
 mod follow;
 
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rutter_base::root::Root;
 
@@ -35,12 +36,41 @@ type Done<T = ()> = Result<T, BoardError>;
 #[derive(Debug)]
 pub struct Board {
     store: Store,
+    numbers: Mutex<Numbers>,
+}
+
+/// Which id the next task will get, as long as nobody else creates any.
+#[derive(Debug, Default)]
+struct Numbers {
+    next: Option<i64>,
+    /// Whether it was right the last time.
+    right: bool,
+}
+
+impl Numbers {
+    fn expected(&self) -> Option<TaskId> {
+        self.next.filter(|_| self.right).map(TaskId)
+    }
+
+    /// A task got this id without being expected to.
+    fn learn(&mut self, id: TaskId) {
+        self.right = self.next == Some(id.0);
+        self.next = Some(id.0 + 1);
+    }
+
+    /// A task was expected to get this id.
+    fn tried(&mut self, id: TaskId, right: bool) {
+        self.right = right;
+        if right {
+            self.next = Some(id.0 + 1);
+        }
+    }
 }
 
 impl Board {
     /// The board in a project's `.ralph/` folder.
     pub fn new(root: &Root, options: Options) -> Self {
-        Self { store: Store::new(root, options) }
+        Self { store: Store::new(root, options), numbers: Mutex::default() }
     }
 
     /// What the project is.
@@ -98,12 +128,37 @@ impl Board {
 
     /// Creates a task.
     pub async fn create_task(&self, actor: &Actor, new: NewTask) -> Done<Task> {
+        let expected = self.numbers().expected();
+        if expected.is_some()
+            && let Some(task) = self.create_at_once(actor, new.clone()).await?
+        {
+            return Ok(task);
+        }
         let ground = tasks::ground(&new);
-        self.store
+        let task = self
+            .store
             .write_upon(actor, ground, |write, row| {
                 Box::pin(async move { tasks::create(write, &row, new).await })
             })
-            .await
+            .await?;
+        self.numbers().learn(task.id);
+        Ok(task)
+    }
+
+    /// Creates a task with the id that is expected, if nothing stands against it.
+    async fn create_at_once(&self, actor: &Actor, new: NewTask) -> Done<Option<Task>> {
+        let make = |now: &str| {
+            let id = self.numbers().expected()?;
+            tasks::at_once(new, id, now, actor)
+        };
+        let Some((task, row)) = self.store.write_at_once(make).await? else { return Ok(None) };
+        let created = tasks::as_expected(&row, task.id)?;
+        self.numbers().tried(task.id, created);
+        Ok(created.then_some(task))
+    }
+
+    fn numbers(&self) -> MutexGuard<'_, Numbers> {
+        self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes fields of a task.

@@ -8,7 +8,7 @@ use sqlx::{AnyConnection, Row as _};
 use crate::board::Touched;
 use crate::error::BoardError;
 use crate::model::{Action, Actor, Change, Entity};
-use crate::store::{Statement, Write};
+use crate::store::{self, Statement, Write};
 
 impl Write {
     /// Records that something came to be.
@@ -18,8 +18,7 @@ impl Write {
         record: &(impl ToString + ?Sized),
         after: &impl Serialize,
     ) {
-        let after = serde_json::to_string(after).ok();
-        self.journal(entity, record, Action::Create, (None, after));
+        self.rows.push(Row::created(entity, record, after));
     }
 
     /// Records that something is gone, so that it can be brought back.
@@ -93,13 +92,37 @@ pub(crate) struct Row {
     pub(crate) after: Option<String>,
 }
 
-const INSERT: &str = "insert into journal \
-     (at, session, recipe, discipline, tool, entity, record, action, before, after) \
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+const INTO: &str =
+    "journal (at, session, recipe, discipline, tool, entity, record, action, before, after)";
 
 impl Row {
+    /// Says that something came to be.
+    pub(crate) fn created(
+        entity: Entity,
+        record: &(impl ToString + ?Sized),
+        after: &impl Serialize,
+    ) -> Self {
+        let after = serde_json::to_string(after).ok();
+        Self { entity, record: record.to_string(), action: Action::Create, before: None, after }
+    }
+
     fn statement(self, now: &str, actor: &Actor) -> Statement {
-        let values = vec![
+        Statement::insert(INTO, self.values(now, actor))
+    }
+
+    /// Writes it if the condition holds of the row `ground`.
+    pub(crate) fn written_if(
+        self,
+        now: &str,
+        actor: &Actor,
+        ground: Statement,
+        condition: Statement,
+    ) -> Statement {
+        Statement::insert_if(INTO, self.values(now, actor), ground, condition)
+    }
+
+    fn values(self, now: &str, actor: &Actor) -> Vec<store::Value> {
+        vec![
             now.into(),
             (&actor.session).into(),
             (&actor.recipe).into(),
@@ -110,8 +133,7 @@ impl Row {
             self.action.as_str().into(),
             (&self.before).into(),
             (&self.after).into(),
-        ];
-        Statement::new(INSERT, values)
+        ]
     }
 }
 

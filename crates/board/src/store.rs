@@ -19,7 +19,7 @@ use chrono::{SecondsFormat, Utc};
 use rutter_base::root::{ReadError, RelativePath, Root};
 use sqlx::any::{AnyConnectOptions, AnyRow};
 use sqlx::{AnyConnection, ConnectOptions, Connection as _};
-use tokio::sync::Semaphore;
+use tokio::sync::{MutexGuard, Semaphore};
 
 use crate::error::{BoardError, is_busy};
 use crate::journal;
@@ -129,20 +129,7 @@ impl Store {
         first: Statement,
         work: impl for<'w> FnOnce(&'w mut Write, AnyRow) -> Work<'w, T>,
     ) -> Result<T, BoardError> {
-        if self.options.read_only {
-            return Err(BoardError::refused("the board is read only", ""));
-        }
-        let mut slot = self.writer.lock().await;
-        let file = self.ready().await?;
-        let mut opened = match slot.take() {
-            Some(opened) if opened.file == file => opened,
-            _ => {
-                let mut opened = self.open().await?;
-                // The engine's own waiting is not fair; past this it is done with jitter.
-                execute(&mut opened.connection, "pragma busy_timeout = 50").await?;
-                opened
-            }
-        };
+        let (mut slot, mut opened) = self.writer().await?;
         let begin = Statement::new("begin immediate", Vec::new()).then(first);
         let row = self.patiently(&mut opened.connection, &begin).await?;
         let Opened { connection, file } = opened;
@@ -156,6 +143,48 @@ impl Store {
             *slot = Some(Opened { connection: write.connection, file });
         }
         outcome
+    }
+
+    /// Says a whole transaction at once: what `make` makes of the present moment, between the
+    /// beginning and the end. Gives the one row that it finds; nothing where nothing was made.
+    ///
+    /// This is for what is done most: every answer that is waited for costs as much as the work.
+    pub(crate) async fn write_at_once<T>(
+        &self,
+        make: impl FnOnce(&str) -> Option<(T, Statement)>,
+    ) -> Result<Option<(T, AnyRow)>, BoardError> {
+        let (mut slot, mut opened) = self.writer().await?;
+        let Some((value, statement)) = make(&now()) else {
+            *slot = Some(opened);
+            return Ok(None);
+        };
+        let whole = Statement::new("begin immediate", Vec::new())
+            .then(statement)
+            .then(Statement::new("commit", Vec::new()));
+        let outcome = self.patiently(&mut opened.connection, &whole).await;
+        if outcome.is_ok() || execute(&mut opened.connection, "rollback").await.is_ok() {
+            *slot = Some(opened);
+        }
+        Ok(Some((value, outcome?)))
+    }
+
+    /// The one connection for writing, to be put back into its place.
+    async fn writer(&self) -> Result<(MutexGuard<'_, Option<Opened>>, Opened), BoardError> {
+        if self.options.read_only {
+            return Err(BoardError::refused("the board is read only", ""));
+        }
+        let mut slot = self.writer.lock().await;
+        let file = self.ready().await?;
+        let opened = match slot.take() {
+            Some(opened) if opened.file == file => opened,
+            _ => {
+                let mut opened = self.open().await?;
+                // The engine's own waiting is not fair; past this it is done with jitter.
+                execute(&mut opened.connection, "pragma busy_timeout = 50").await?;
+                opened
+            }
+        };
+        Ok((slot, opened))
     }
 
     /// Does `work` on one consistent state of the board.

@@ -125,7 +125,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
-        let mut fields = Fields::default();
+        let mut fields = Fields(Vec::with_capacity(12));
         for span in context.event_scope(event).into_iter().flat_map(Scope::from_root) {
             if let Some(known) = span.extensions().get::<Fields>() {
                 fields.0.extend(known.0.iter().cloned());
@@ -188,8 +188,16 @@ fn push_text(line: &mut String, name: &str, text: &str) {
     line.push_str(",\"");
     line.push_str(name);
     line.push_str("\":");
-    // A text always has a JSON form.
-    line.push_str(&serde_json::to_string(text).unwrap_or_default());
+    let plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\' && byte != 0x7f;
+    if text.bytes().all(plain) {
+        // Most texts are names, and stand for themselves.
+        line.push('"');
+        line.push_str(text);
+        line.push('"');
+    } else {
+        // A text always has a JSON form.
+        line.push_str(&serde_json::to_string(text).unwrap_or_default());
+    }
 }
 
 /// Appends the time: ISO 8601, UTC, milliseconds. The seconds are formatted once a second.

@@ -7,9 +7,10 @@ use super::dependencies::{self, few};
 use super::{patch, patch_text, retire_number};
 use crate::check::{self, LINE, TEXT};
 use crate::error::BoardError;
+use crate::journal;
 use crate::model::{
-    CommentId, DisciplineName, Enrichment, Entity, FeatureName, NewTask, Priority, Status, Task,
-    TaskId, TaskPatch,
+    Actor, CommentId, DisciplineName, Enrichment, Entity, FeatureName, NewTask, Priority, Status,
+    Task, TaskId, TaskPatch,
 };
 use crate::rows::{self, json};
 use crate::store::{Statement, Value, Write};
@@ -57,15 +58,9 @@ pub(crate) async fn bare(connection: &mut AnyConnection, id: TaskId) -> Result<T
 pub(crate) async fn create(
     write: &mut Write,
     row: &AnyRow,
-    new: NewTask,
+    mut new: NewTask,
 ) -> Result<Task, BoardError> {
-    check::required("title", &new.title, LINE)?;
-    check::optional("idempotency_key", new.idempotency_key.as_deref(), LINE)?;
-    let status = new.status.unwrap_or(Status::Pending);
-    if !matches!(status, Status::Draft | Status::Pending) {
-        return Err(BoardError::invalid("status", "expected draft or pending"));
-    }
-    let key = key(&new);
+    check_new(&new)?;
     let ground = Ground::read(row)?;
     if let Some(id) = ground.made {
         return get(&mut write.connection, TaskId(id)).await;
@@ -76,10 +71,68 @@ pub(crate) async fn create(
     if !ground.discipline {
         return Err(BoardError::no_discipline(&new.discipline));
     }
+    let wanted = new.fields.depends_on.take().unwrap_or_default();
+    let mut task = draft(new, TaskId(ground.next), &write.now)?;
+    task.depends_on = dependencies::check(&mut write.connection, None, &wanted).await?;
+    if task.depends_on.is_empty() {
+        write.closing = Some(Statement::insert(INTO, values(&task)));
+    } else {
+        insert(&mut write.connection, &task).await?;
+        dependencies::insert_new(&mut write.connection, task.id, &task.depends_on).await?;
+    }
+    write.created(Entity::Task, &task.id, &task);
+    Ok(task)
+}
+
+/// The task with the id that is expected to be next, and what creates it if the [`ground`], which
+/// comes first, is [`as_expected`]. Nothing for a task that has to be looked at more closely.
+pub(crate) fn at_once(
+    new: NewTask,
+    id: TaskId,
+    now: &str,
+    actor: &Actor,
+) -> Option<(Task, Statement)> {
+    if new.fields.depends_on.as_ref().is_some_and(|needed| !needed.is_empty()) {
+        return None;
+    }
+    check_new(&new).ok()?;
+    let ground = ground(&new);
+    let task = draft(new, id, now).ok()?;
+    // Neither changes what the condition of the other depends on but the last.
+    let journal = journal::Row::created(Entity::Task, &task.id, &task).written_if(
+        now,
+        actor,
+        ground.clone(),
+        Ground::expected(id),
+    );
+    let insert = Statement::insert_if(INTO, values(&task), ground.clone(), Ground::expected(id));
+    Some((task, ground.then(journal).then(insert)))
+}
+
+/// Whether what was said by [`at_once`] was done.
+pub(crate) fn as_expected(row: &AnyRow, id: TaskId) -> Result<bool, BoardError> {
+    let ground = Ground::read(row)?;
+    Ok(ground.feature && ground.discipline && ground.made.is_none() && ground.next <= id.0)
+}
+
+/// What can be told of a new task without looking at the board.
+fn check_new(new: &NewTask) -> Result<(), BoardError> {
+    check::required("title", &new.title, LINE)?;
+    check::optional("idempotency_key", new.idempotency_key.as_deref(), LINE)?;
+    if matches!(new.status, None | Some(Status::Draft | Status::Pending)) {
+        Ok(())
+    } else {
+        Err(BoardError::invalid("status", "expected draft or pending"))
+    }
+}
+
+/// A new task that depends on nothing.
+fn draft(new: NewTask, id: TaskId, now: &str) -> Result<Task, BoardError> {
+    let key = key(&new);
     let mut task = Task {
-        id: TaskId(ground.next),
+        id,
         title: new.title,
-        status,
+        status: new.status.unwrap_or(Status::Pending),
         priority: Priority::Medium,
         feature: FeatureName(new.feature),
         discipline: DisciplineName(new.discipline),
@@ -94,8 +147,8 @@ pub(crate) async fn create(
         pseudocode: None,
         blocked_by: None,
         provenance: None,
-        created: Some(write.now.clone()),
-        updated: Some(write.now.clone()),
+        created: Some(now.to_owned()),
+        updated: Some(now.to_owned()),
         completed: None,
         enriched_at: None,
         claimed_by: None,
@@ -104,14 +157,7 @@ pub(crate) async fn create(
         comments: Vec::new(),
         comments_left_out: 0,
     };
-    change(&mut write.connection, &mut task, None, new.fields).await?;
-    if task.depends_on.is_empty() {
-        write.closing = Some(Statement::new(INSERT, values(&task)));
-    } else {
-        insert(&mut write.connection, &task).await?;
-        dependencies::insert_new(&mut write.connection, task.id, &task.depends_on).await?;
-    }
-    write.created(Entity::Task, &task.id, &task);
+    set(&mut task, new.fields)?;
     Ok(task)
 }
 
@@ -155,6 +201,16 @@ impl Ground {
             next: given.max(number("highest")?.unwrap_or_default()) + 1,
         })
     }
+
+    /// What [`as_expected`] asks, asked by the engine: everything is there, nothing was made with
+    /// the key, and the id was not given out.
+    fn expected(id: TaskId) -> Statement {
+        Statement::new(
+            "ground.feature = 1 and ground.discipline = 1 and ground.made is null \
+             and coalesce(ground.given, 0) < $1 and coalesce(ground.highest, 0) < $1",
+            vec![id.0.into()],
+        )
+    }
 }
 
 pub(crate) async fn update(
@@ -164,7 +220,7 @@ pub(crate) async fn update(
 ) -> Result<Task, BoardError> {
     let before = bare(&mut write.connection, id).await?;
     let mut task = before.clone();
-    change(&mut write.connection, &mut task, Some(id), fields).await?;
+    change(&mut write.connection, &mut task, fields).await?;
     finish(write, before, task).await
 }
 
@@ -172,9 +228,18 @@ pub(crate) async fn update(
 async fn change(
     connection: &mut AnyConnection,
     task: &mut Task,
-    id: Option<TaskId>,
-    fields: TaskPatch,
+    mut fields: TaskPatch,
 ) -> Result<(), BoardError> {
+    let wanted = fields.depends_on.take();
+    set(task, fields)?;
+    if let Some(wanted) = &wanted {
+        task.depends_on = dependencies::check(connection, Some(task.id), wanted).await?;
+    }
+    Ok(())
+}
+
+/// The same for all but what it depends on.
+fn set(task: &mut Task, fields: TaskPatch) -> Result<(), BoardError> {
     if let Some(title) = &fields.title {
         check::required("title", title, LINE)?;
     }
@@ -202,9 +267,6 @@ async fn change(
     }
     if fields.estimated_turns.is_some() {
         task.estimated_turns = fields.estimated_turns;
-    }
-    if let Some(wanted) = &fields.depends_on {
-        task.depends_on = dependencies::check(connection, id, wanted).await?;
     }
     Ok(())
 }
@@ -275,7 +337,7 @@ pub(crate) async fn enrich(
         context_files: enrichment.context_files,
         ..TaskPatch::default()
     };
-    change(&mut write.connection, &mut task, Some(id), fields).await?;
+    change(&mut write.connection, &mut task, fields).await?;
     task.pseudocode = Some(enrichment.pseudocode);
     task.enriched_at = Some(write.now.clone());
     move_to(&mut task, Status::Pending, &write.now);
@@ -310,11 +372,9 @@ pub(crate) async fn delete(write: &mut Write, id: TaskId) -> Result<(), BoardErr
     Ok(())
 }
 
-const INSERT: &str = "insert into tasks (title, status, priority, description, acceptance_criteria, \
-     depends_on, tags, context_files, output_artifacts, hints, estimated_turns, pseudocode, blocked_by, \
-     provenance, created, updated, completed, enriched_at, claimed_by, claim_expires, idempotency_key, \
-     feature, discipline, id) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
-     $16, $17, $18, $19, $20, $21, $22, $23, $24)";
+const INTO: &str = "tasks (title, status, priority, description, acceptance_criteria, depends_on, tags, \
+     context_files, output_artifacts, hints, estimated_turns, pseudocode, blocked_by, provenance, created, \
+     updated, completed, enriched_at, claimed_by, claim_expires, idempotency_key, feature, discipline, id)";
 const UPDATE: &str = "update tasks set title = $1, status = $2, priority = $3, description = $4, \
      acceptance_criteria = $5, depends_on = $6, tags = $7, context_files = $8, output_artifacts = $9, \
      hints = $10, estimated_turns = $11, pseudocode = $12, blocked_by = $13, provenance = $14, \
@@ -323,7 +383,7 @@ const UPDATE: &str = "update tasks set title = $1, status = $2, priority = $3, d
 
 /// Writes a record that is not there yet, without its dependencies and comments.
 pub(crate) async fn insert(connection: &mut AnyConnection, task: &Task) -> Result<(), BoardError> {
-    Statement::new(INSERT, values(task)).query().execute(connection).await?;
+    Statement::insert(INTO, values(task)).query().execute(connection).await?;
     Ok(())
 }
 

@@ -53,10 +53,26 @@ impl Statement {
         Self { text: text.into(), values }
     }
 
+    /// An insert of values; `into` is a table with its columns.
+    pub(crate) fn insert(into: &str, values: Vec<Value>) -> Self {
+        Self { text: format!("insert into {into} values ({})", numbers(values.len())), values }
+    }
+
+    /// The same if `condition` holds of the row `ground`.
+    pub(crate) fn insert_if(into: &str, values: Vec<Value>, ground: Self, condition: Self) -> Self {
+        Self { text: format!("insert into {into} select {}", numbers(values.len())), values }
+            .join(" from (", ground)
+            .join(") as ground where ", condition)
+    }
+
     /// This one, then the next.
     #[must_use]
-    pub(crate) fn then(mut self, next: Self) -> Self {
-        self.text.push_str("; ");
+    pub(crate) fn then(self, next: Self) -> Self {
+        self.join("; ", next)
+    }
+
+    fn join(mut self, between: &str, next: Self) -> Self {
+        self.text.push_str(between);
         let mut parts = next.text.split('$');
         self.text.push_str(parts.next().unwrap_or_default());
         for part in parts {
@@ -81,6 +97,12 @@ impl Statement {
     }
 }
 
+/// `$1, $2` and so on.
+fn numbers(count: usize) -> String {
+    let numbers: Vec<String> = (1..=count).map(|number| format!("${number}")).collect();
+    numbers.join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,5 +117,22 @@ mod tests {
             "insert into a values ($1, $2); insert into b values ($4, $3, $12); commit"
         );
         assert_eq!(both.values.len(), 3);
+    }
+
+    #[test]
+    fn an_insert_may_depend_on_what_is_found() {
+        let ground =
+            Statement::new("select max(id) as highest from a where b = $1", vec!["y".into()]);
+        let condition = Statement::new("ground.highest < $1", vec![7.into()]);
+        let insert =
+            Statement::insert_if("a (b, c)", vec!["x".into(), 1.into()], ground, condition);
+        assert_eq!(
+            insert.text,
+            "insert into a (b, c) select $1, $2 from (select max(id) as highest from a where b = $3) \
+             as ground where ground.highest < $4"
+        );
+        assert_eq!(insert.values.len(), 4);
+        let insert = Statement::insert("a (b, c)", vec!["x".into(), 1.into()]);
+        assert_eq!(insert.text, "insert into a (b, c) values ($1, $2)");
     }
 }

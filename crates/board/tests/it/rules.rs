@@ -2,12 +2,12 @@
 
 use rutter_base::failure::Kind;
 use rutter_board::{
-    DisciplinePatch, Enrichment, FeaturePatch, LearningSource, NewComment, NewDiscipline,
-    NewFeature, NewLearning, NewTask, Priority, Status, TaskId, TaskPatch, ToolOverrides,
-    ToolServer,
+    DisciplinePatch, Enrichment, Entity, FeaturePatch, LearningSource, LogFilter, NewComment,
+    NewDiscipline, NewFeature, NewLearning, NewTask, Options, Priority, Status, TaskId, TaskPatch,
+    ToolOverrides, ToolServer,
 };
 
-use crate::{Project, actor, new_task, told};
+use crate::{Project, actor, new_task, open, told};
 
 #[tokio::test]
 async fn a_new_task_is_pending_and_of_medium_priority() {
@@ -36,6 +36,45 @@ async fn what_a_task_refers_to_must_exist() {
     assert_eq!(kind, Kind::Refused);
     assert!(text.contains("names task 7, which does not exist"), "{text}");
     assert_eq!(project.progress().await.unwrap().total, 0);
+}
+
+/// After some tasks in a row the next is created without asking first; the rules are the same.
+#[tokio::test]
+async fn the_rules_hold_for_tasks_created_in_a_row() {
+    let project = Project::new().await;
+    for number in 1..=4 {
+        assert_eq!(project.task_named("one of many").await.id, TaskId(number));
+    }
+    let lost = NewTask { feature: "nope".into(), ..new_task("x") };
+    assert_eq!(
+        told(project.create_task(&actor(), lost).await),
+        (Kind::NotFound, "there is no feature `nope`; list_features shows what there is".into())
+    );
+    for number in 5..=7 {
+        let task = project.task_named("one more").await;
+        assert_eq!(task.id, TaskId(number));
+        assert_eq!(project.task(task.id).await.unwrap(), task);
+    }
+    let keyed = NewTask { idempotency_key: Some("k".into()), ..new_task("once") };
+    let once = project.create_task(&actor(), keyed.clone()).await.unwrap();
+    assert_eq!(project.create_task(&actor(), keyed.clone()).await.unwrap(), once);
+    for number in 9..=11 {
+        assert_eq!(project.task_named("one more").await.id, TaskId(number));
+    }
+    assert_eq!(project.create_task(&actor(), keyed).await.unwrap(), once);
+    let done = NewTask { status: Some(Status::Done), ..new_task("x") };
+    assert_eq!(told(project.create_task(&actor(), done).await).0, Kind::Invalid);
+    // The last id was given out, and is not given out again; nor is one that another took.
+    let last = project.task_named("last").await.id;
+    project.delete_task(&actor(), last).await.unwrap();
+    let other = open(project.folder.path(), Options::default());
+    assert_eq!(other.create_task(&actor(), new_task("theirs")).await.unwrap().id, TaskId(13));
+    let after = project.task_after("needs one", &[once.id]).await;
+    assert_eq!((after.id, after.depends_on), (TaskId(14), vec![once.id]));
+    let log = project.log(LogFilter::default(), 100).await.unwrap();
+    let created = log.iter().filter(|change| change.entity == Entity::Task);
+    assert_eq!(created.count(), 14 + 1, "a row for each creation and for the deletion");
+    assert!(project.integrity().await.unwrap().is_whole());
 }
 
 #[tokio::test]

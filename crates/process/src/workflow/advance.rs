@@ -6,8 +6,8 @@ use rutter_base::failure::{Failure, Kind, Report};
 use rutter_base::text;
 use serde_json::{Map, Value};
 
-use super::graph::Graph;
-use super::planner::Standing;
+use super::graph::{Graph, Node};
+use super::planner::{Looked, Standing};
 use super::store::StateError;
 use super::{Gating, Snapshot, Workflow};
 
@@ -100,17 +100,23 @@ impl Workflow {
         let Advance { id, outputs, artifacts } = advance;
         check(outputs.as_ref(), artifacts.as_ref())?;
         let mut warnings = unfamiliar(graph, artifacts.as_ref());
+        let keys: Vec<String> = artifacts.iter().flatten().map(|(key, _)| key.clone()).collect();
+        let mut unlocked = Vec::new();
         let updated = self.store().update(|state, now| {
-            let progress = graph.progress(state);
-            if graph.standing(node, &progress) == Standing::Blocked {
-                let missing = graph.missing(node, &progress).to_string();
+            let before = Looked { graph, state };
+            if graph.standing(node, &before) == Standing::Blocked {
+                let missing = graph.missing(node, &before).to_string();
                 if self.gating() == Gating::Strict {
                     return Err(AdvanceError::OutOfOrder { id: id.clone(), missing });
                 }
                 warnings.push(format!("out of order: `{id}` waits for {missing}"));
             }
+            let waiting = graph.waiting_for(node, keys.iter().map(String::as_str), &before);
             let changed = state.complete(&id, outputs, artifacts, now);
-            let absent = node.produces.iter().filter(|key| !state.artifacts.contains_key(*key));
+            let after = Looked { graph, state };
+            let ready = |node: &&Node| graph.standing(node, &after) == Standing::Ready;
+            unlocked = waiting.into_iter().filter(ready).map(|node| node.id.clone()).collect();
+            let absent = node.produces.iter().filter(|key| !state.artifacts().contains_key(*key));
             warnings.extend(absent.map(|key| {
                 format!(
                     "`{id}` produces `{key}`, which is not recorded: pass its path in `artifacts`"
@@ -119,8 +125,6 @@ impl Workflow {
             Ok(changed)
         })?;
         warnings.extend(updated.warning);
-        let (before, after) = (graph.progress(&updated.before), graph.progress(&updated.after));
-        let unlocked = graph.unlocked(&before, &after).into_iter().map(str::to_owned).collect();
         Ok(Advanced { unlocked, warnings })
     }
 }
@@ -165,14 +169,12 @@ fn check(
 
 /// Keys that no step produces or requires are most often misspelt.
 fn unfamiliar(graph: &Graph, artifacts: Option<&BTreeMap<String, String>>) -> Vec<String> {
-    let known = || {
-        let produced = graph.nodes().iter().flat_map(|node| &node.produces);
-        produced.chain(&graph.artifacts).map(String::as_str)
-    };
-    let odd =
-        artifacts.into_iter().flatten().filter(|(key, _)| !known().any(|other| other == *key));
+    let odd = artifacts
+        .into_iter()
+        .flatten()
+        .filter(|(key, _)| !graph.artifact_numbers.contains_key(*key));
     odd.map(|(key, _)| {
-        let meant = text::closest(key, known())
+        let meant = text::closest(key, graph.artifacts.iter().map(String::as_str))
             .map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
         format!("no step produces or requires the artifact `{key}`{meant}")
     })

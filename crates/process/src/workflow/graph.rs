@@ -73,9 +73,11 @@ pub struct Node {
 pub struct Graph {
     pub(super) nodes: Vec<Node>,
     places: HashMap<String, usize>,
-    /// The artifacts that any step requires, by number.
+    /// The artifacts that any step requires or produces, by number.
     pub(super) artifacts: Vec<String>,
     pub(super) artifact_numbers: HashMap<String, usize>,
+    /// The places of the steps that require each.
+    pub(super) requirers: Vec<Vec<usize>>,
 }
 
 /// Why steps do not make a graph.
@@ -167,19 +169,32 @@ impl Graph {
             before.insert(place);
         }
         node.depends_on = before.into_iter().collect();
+        node.place = self.nodes.len();
         for artifact in requires {
-            let next = self.artifacts.len();
-            let number = *self.artifact_numbers.entry(artifact.clone()).or_insert(next);
-            if number == next {
-                self.artifacts.push(artifact);
-            }
+            let number = self.numbered(&artifact);
             if !node.requires.contains(&number) {
                 node.requires.push(number);
+                if let Some(requirers) = self.requirers.get_mut(number) {
+                    requirers.push(node.place);
+                }
             }
         }
-        node.place = self.nodes.len();
+        for artifact in &node.produces {
+            self.numbered(artifact);
+        }
         self.nodes.push(node);
         Ok(())
+    }
+
+    fn numbered(&mut self, artifact: &str) -> usize {
+        if let Some(&number) = self.artifact_numbers.get(artifact) {
+            return number;
+        }
+        let number = self.artifacts.len();
+        self.artifact_numbers.insert(artifact.to_owned(), number);
+        self.artifacts.push(artifact.to_owned());
+        self.requirers.push(Vec::new());
+        number
     }
 
     /// Takes away what waits for nothing, again and again; what stays waits for itself.

@@ -1,5 +1,7 @@
 //! What can be done next: a pure question to the graph and the state.
 
+use std::collections::BTreeSet;
+
 use super::graph::{Graph, Node};
 use super::state::State;
 
@@ -8,6 +10,33 @@ use super::state::State;
 pub struct Progress {
     done: Vec<bool>,
     recorded: Vec<bool>,
+}
+
+/// What is known of the steps and the artifacts of a graph.
+pub trait Known {
+    /// Whether the step at this place is done.
+    fn is_done(&self, place: usize) -> bool;
+    /// Whether the artifact with this number is recorded.
+    fn is_recorded(&self, artifact: usize) -> bool;
+}
+
+/// Asks the state itself: for few questions, where [`Progress`] would look at every step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Looked<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) state: &'a State,
+}
+
+impl Known for Looked<'_> {
+    fn is_done(&self, place: usize) -> bool {
+        let node = self.graph.nodes.get(place);
+        node.is_some_and(|node| self.state.completed().contains_key(&node.id))
+    }
+
+    fn is_recorded(&self, artifact: usize) -> bool {
+        let key = self.graph.artifacts.get(artifact);
+        key.is_some_and(|key| self.state.artifacts().contains_key(key))
+    }
 }
 
 /// Where a step stands.
@@ -59,12 +88,12 @@ impl Graph {
             done: vec![false; self.nodes.len()],
             recorded: vec![false; self.artifacts.len()],
         };
-        for place in state.completed.keys().filter_map(|id| self.place(id)) {
+        for place in state.completed().keys().filter_map(|id| self.place(id)) {
             if let Some(done) = progress.done.get_mut(place) {
                 *done = true;
             }
         }
-        for number in state.artifacts.keys().filter_map(|key| self.artifact_numbers.get(key)) {
+        for number in state.artifacts().keys().filter_map(|key| self.artifact_numbers.get(key)) {
             if let Some(recorded) = progress.recorded.get_mut(*number) {
                 *recorded = true;
             }
@@ -73,7 +102,7 @@ impl Graph {
     }
 
     /// Where a step stands.
-    pub fn standing(&self, node: &Node, progress: &Progress) -> Standing {
+    pub fn standing(&self, node: &Node, progress: &impl Known) -> Standing {
         if progress.is_done(node.place) {
             Standing::Done
         } else if node.depends_on.iter().all(|&place| progress.is_done(place))
@@ -95,7 +124,7 @@ impl Graph {
     }
 
     /// What a step waits for.
-    pub fn missing(&self, node: &Node, progress: &Progress) -> Missing<'_> {
+    pub fn missing(&self, node: &Node, progress: &impl Known) -> Missing<'_> {
         let steps = node.depends_on.iter().filter(|&&place| !progress.is_done(place));
         let artifacts = node.requires.iter().filter(|&&number| !progress.is_recorded(number));
         Missing {
@@ -106,17 +135,24 @@ impl Graph {
         }
     }
 
-    /// The steps that are ready after a change and were not before it.
-    pub fn unlocked<'a>(&'a self, before: &Progress, after: &Progress) -> Vec<&'a str> {
-        let ready = |node: &&Node| {
-            self.standing(node, after) == Standing::Ready
-                && self.standing(node, before) != Standing::Ready
-        };
-        self.nodes.iter().filter(ready).map(|node| node.id.as_str()).collect()
+    /// The steps that a completion with these artifacts may make ready, and that are not ready
+    /// now: those that wait for the step itself or for one of the artifacts.
+    pub(super) fn waiting_for<'a>(
+        &'a self,
+        node: &Node,
+        artifacts: impl Iterator<Item = &'a str>,
+        now: &impl Known,
+    ) -> Vec<&'a Node> {
+        let requirers = artifacts
+            .filter_map(|key| self.requirers.get(*self.artifact_numbers.get(key)?))
+            .flatten();
+        let places: BTreeSet<usize> = node.dependents.iter().chain(requirers).copied().collect();
+        let nodes = places.into_iter().filter_map(|place| self.nodes.get(place));
+        nodes.filter(|node| self.standing(node, now) == Standing::Blocked).collect()
     }
 }
 
-impl Progress {
+impl Known for Progress {
     fn is_done(&self, place: usize) -> bool {
         self.done.get(place).copied().unwrap_or_default()
     }
@@ -188,11 +224,41 @@ mod tests {
     }
 
     #[test]
-    fn what_a_completion_unlocks_is_what_it_alone_made_ready() {
+    fn what_a_completion_may_unlock_is_what_waits_for_it_or_its_artifacts() {
         let graph = graph();
-        let before = graph.progress(&state(&[], &[]));
-        let after = graph.progress(&state(&["discover"], &["summary"]));
-        assert_eq!(graph.unlocked(&before, &after), ["define"]);
-        assert!(graph.unlocked(&after, &after).is_empty());
+        let waiting = |state: &State, id: &str, artifacts: &[&'static str]| {
+            let now = Looked { graph: &graph, state };
+            let node = graph.node(id).unwrap();
+            let found = graph.waiting_for(node, artifacts.iter().copied(), &now);
+            found.into_iter().map(|node| node.id.clone()).collect::<Vec<_>>()
+        };
+        let empty = state(&[], &[]);
+        assert_eq!(waiting(&empty, "discover", &["summary"]), ["define"]);
+        assert_eq!(waiting(&empty, "define", &["summary", "other"]), ["define", "design"]);
+        assert_eq!(waiting(&empty, "aside", &[]), ["design"]);
+        assert!(waiting(&empty, "design", &[]).is_empty());
+        // What is ready or done already is not unlocked again.
+        let later = state(&["discover", "aside", "design"], &["summary"]);
+        assert!(waiting(&later, "discover", &["summary"]).is_empty());
+        assert!(waiting(&later, "aside", &[]).is_empty());
+    }
+
+    #[test]
+    fn the_state_itself_says_the_same_as_progress() {
+        let graph = graph();
+        for (completed, artifacts) in [
+            (&[][..], &[][..]),
+            (&["discover"], &["summary"]),
+            (&["discover", "aside", "gone"], &["other"]),
+            (&["define", "aside"], &["summary"]),
+        ] {
+            let state = state(completed, artifacts);
+            let (looked, progress) =
+                (Looked { graph: &graph, state: &state }, graph.progress(&state));
+            for node in graph.nodes() {
+                assert_eq!(graph.standing(node, &looked), graph.standing(node, &progress));
+                assert_eq!(graph.missing(node, &looked), graph.missing(node, &progress));
+            }
+        }
     }
 }

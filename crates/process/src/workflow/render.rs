@@ -10,7 +10,7 @@ use rutter_base::text;
 use serde_json::{Map, Value, json};
 
 use super::input::{self, InputError};
-use super::planner::Standing;
+use super::planner::{Looked, Standing};
 use super::prompt::Prompt;
 use super::state::State;
 use super::store::StateError;
@@ -127,7 +127,7 @@ impl Workflow {
             Err(error) => return Ok(vec![Report::from(error).to_string()]),
         };
         let Some(node) = snapshot.graph.node(&prompt.id) else { return Ok(Vec::new()) };
-        let progress = snapshot.graph.progress(state);
+        let progress = Looked { graph: &snapshot.graph, state };
         if snapshot.graph.standing(node, &progress) != Standing::Blocked {
             return Ok(Vec::new());
         }

@@ -6,6 +6,8 @@ use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use super::lines::{self, Lines};
+
 /// The version of the file that is written; newer ones are not touched.
 pub(super) const VERSION: u64 = 1;
 
@@ -19,18 +21,34 @@ const MAX_UNDO: usize = 50;
 pub struct State {
     #[serde(default = "version", deserialize_with = "any_version")]
     version: u64,
-    /// The steps that were completed.
     #[serde(default)]
-    pub completed: BTreeMap<String, Completion>,
-    /// The paths of the artifacts, by key.
+    completed: BTreeMap<String, Completion>,
     #[serde(default)]
-    pub artifacts: BTreeMap<String, String>,
-    /// The changes, oldest first.
+    artifacts: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub log: Vec<Change>,
+    log: Vec<Change>,
     /// What another program keeps in the file: it stays.
     #[serde(flatten)]
     others: Map<String, Value>,
+    #[serde(skip)]
+    kept: Kept,
+}
+
+/// What follows from the rest, and takes long to find out in a large state.
+#[derive(Debug, Clone, Default)]
+struct Kept {
+    completed: Lines,
+    artifacts: Lines,
+    log: Lines,
+    /// The time of the last completion.
+    latest: Option<String>,
+}
+
+/// States are the same whatever is kept of them.
+impl PartialEq for Kept {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// A step that was completed.
@@ -81,6 +99,7 @@ impl Default for State {
             artifacts: BTreeMap::new(),
             log: Vec::new(),
             others: Map::new(),
+            kept: Kept::default(),
         }
     }
 }
@@ -112,10 +131,42 @@ impl State {
         }
     }
 
+    /// The steps that were completed.
+    pub fn completed(&self) -> &BTreeMap<String, Completion> {
+        &self.completed
+    }
+
+    /// The paths of the artifacts, by key.
+    pub fn artifacts(&self) -> &BTreeMap<String, String> {
+        &self.artifacts
+    }
+
+    /// The changes, oldest first.
+    pub fn log(&self) -> &[Change] {
+        &self.log
+    }
+
+    /// The file's text, with a line for each entry. Most of it is kept from the save before.
+    pub(super) fn text(&mut self) -> Text<'_> {
+        let Self { version, completed, artifacts, log, others, kept } = self;
+        kept.completed.of_map(completed);
+        kept.artifacts.of_map(artifacts);
+        kept.log.of_list(log);
+        let mut rest = Vec::new();
+        for (key, value) in others {
+            rest.extend(b",\n  ");
+            lines::json(&mut rest, key);
+            rest.extend(b": ");
+            lines::json(&mut rest, value);
+        }
+        rest.extend(b"\n}\n");
+        let head = format!("{{\n  \"version\": {version},\n  \"completed\": {{");
+        Text { head, kept, rest }
+    }
+
+    #[cfg(test)]
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
-        bytes.push(b'\n');
-        bytes
+        self.clone().text().to_bytes()
     }
 
     /// Records a completion. What was recorded of the step before stays, unless it is given
@@ -144,7 +195,12 @@ impl State {
         if before.as_ref() == Some(&next) && all_there {
             return false;
         }
-        self.artifacts.extend(recorded.map(|(key, path)| (key.clone(), path.clone())));
+        for (key, path) in recorded {
+            if self.artifacts.get(key) != Some(path) {
+                self.artifacts.insert(key.clone(), path.clone());
+                self.kept.artifacts.put(&self.artifacts, key);
+            }
+        }
         next.at = self.after_all(now);
         self.note(Change {
             at: next.at.clone(),
@@ -152,7 +208,9 @@ impl State {
             id: Some(id.to_owned()),
             before,
         });
+        self.kept.latest = Some(next.at.clone());
         self.completed.insert(id.to_owned(), next);
+        self.kept.completed.put(&self.completed, id);
         true
     }
 
@@ -160,6 +218,7 @@ impl State {
     pub fn undo(&mut self, now: DateTime<Utc>) -> Option<String> {
         let (id, last) = self.completed.iter().max_by(|(_, a), (_, b)| a.at.cmp(&b.at))?;
         let (id, last) = (id.clone(), last.clone());
+        self.forget();
         let noted = self.log.iter().rev().find(|change| {
             change.change == What::Completed
                 && change.id.as_ref() == Some(&id)
@@ -183,6 +242,7 @@ impl State {
     /// Forgets everything but the log.
     pub fn reset(&mut self, now: DateTime<Utc>) {
         let at = self.after_all(now);
+        self.forget();
         self.completed.clear();
         self.artifacts.clear();
         self.note(Change { at, change: What::Reset, id: None, before: None });
@@ -197,10 +257,13 @@ impl State {
     }
 
     /// A time later than any in the file, so that there is always one last change.
-    fn after_all(&self, now: DateTime<Utc>) -> String {
+    fn after_all(&mut self, now: DateTime<Utc>) -> String {
         let now = shown(now);
-        let last = self.completed.values().map(|completion| &completion.at);
-        let last = last.chain(self.log.last().map(|change| &change.at)).max();
+        if self.kept.latest.is_none() {
+            let times = self.completed.values().map(|completion| &completion.at);
+            self.kept.latest = times.max().cloned();
+        }
+        let last = self.kept.latest.iter().chain(self.log.last().map(|change| &change.at)).max();
         let Some(last) = last.filter(|last| **last >= now) else { return now };
         match DateTime::parse_from_rfc3339(last) {
             Ok(time) => shown(time.to_utc() + TimeDelta::milliseconds(1)),
@@ -209,12 +272,45 @@ impl State {
     }
 
     fn note(&mut self, change: Change) {
+        self.kept.log.push(&change);
         self.log.push(change);
         let over = self.log.len().saturating_sub(MAX_LOG);
         self.log.drain(..over);
-        if let Some(old) = self.log.iter_mut().rev().nth(MAX_UNDO) {
-            old.before = None;
+        self.kept.log.drop_first(over);
+        let old = self.log.iter_mut().rev().nth(MAX_UNDO);
+        if old.and_then(|old| old.before.take()).is_some() {
+            self.kept.log.forget();
         }
+    }
+
+    /// Keeps nothing of what was, because more changed than can be followed.
+    fn forget(&mut self) {
+        self.kept = Kept::default();
+    }
+}
+
+/// The text of a state, in parts.
+pub(super) struct Text<'a> {
+    head: String,
+    kept: &'a Kept,
+    /// What other programs keep, and the end.
+    rest: Vec<u8>,
+}
+
+impl Text<'_> {
+    pub(super) fn parts(&self) -> Vec<&[u8]> {
+        let Self { head, kept, rest } = self;
+        let mut parts = vec![head.as_bytes(), kept.completed.text()];
+        parts.extend([&b"\n  },\n  \"artifacts\": {"[..], kept.artifacts.text(), b"\n  }"]);
+        if !kept.log.text().is_empty() {
+            parts.extend([&b",\n  \"log\": ["[..], kept.log.text(), b"\n  ]"]);
+        }
+        parts.push(rest);
+        parts
+    }
+
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        self.parts().concat()
     }
 }
 
@@ -305,6 +401,32 @@ mod tests {
         let state = State::parse(text.as_bytes()).unwrap();
         let written: Value = serde_json::from_slice(&state.to_bytes()).unwrap();
         assert_eq!((&written["version"], &written["theirs"]), (&json!(1), &json!([1])));
+    }
+
+    #[test]
+    fn what_is_kept_of_the_text_follows_every_change() {
+        let mut state = State::parse(br#"{"completed": {"b": {"at": "t"}}, "theirs": 1}"#).unwrap();
+        let mut number = 0;
+        for round in 0..1_200 {
+            let id = format!("s{}", round * 7 % 900);
+            match round % 100 {
+                97 => drop(state.undo(time(round))),
+                98 if round > 600 => state.reset(time(round)),
+                _ => {
+                    number += round % 3;
+                    let path = number.to_string();
+                    let given = artifacts(&[(&format!("k{}", round % 40), &path)]);
+                    let outputs = json!({"\n    \"s1\": ": round}).as_object().cloned();
+                    state.complete(&id, outputs, Some(given), time(round));
+                }
+            }
+            let mut anew = State { kept: Kept::default(), ..state.clone() };
+            let text = state.text().to_bytes();
+            assert!(text == anew.text().to_bytes(), "after {round} changes");
+            if round % 50 == 0 {
+                assert_eq!(State::parse(&text).unwrap(), state);
+            }
+        }
     }
 
     #[test]

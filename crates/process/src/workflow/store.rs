@@ -5,12 +5,12 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use rutter_base::failure::{Failure, Kind, Report};
-use rutter_base::root::{Lock, ReadError, RelativePath, RelativePathError, Root, Stamp};
+use rutter_base::root::{self, Lock, ReadError, RelativePath, RelativePathError, Root, Stamp};
 
 use super::seal::{self, Key, SealError};
 use super::state::{State, Unreadable};
@@ -32,6 +32,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Store {
     workspace: PathBuf,
+    /// The state file in it.
+    file: PathBuf,
     key: Option<Key>,
     /// The last state that was read, with the state of its file.
     known: Mutex<Option<(Stamp, Arc<State>)>>,
@@ -127,7 +129,8 @@ impl Failure for StateError {
 impl Store {
     /// The state of a workspace. Nothing is opened before it is asked for.
     pub fn new(workspace: PathBuf, key: Option<Key>) -> Self {
-        Self { workspace, key, known: Mutex::default() }
+        let file = workspace.join(STATE_PATH);
+        Self { workspace, file, key, known: Mutex::default() }
     }
 
     /// The folder and the file that changes when someone asks for the workflow to be read again.
@@ -139,15 +142,15 @@ impl Store {
     pub fn request_reload(&self) -> Result<(), StateError> {
         let (folder, _lock) = self.open_for_writing()?;
         let time = Utc::now().to_rfc3339();
-        folder.replace_durably(&RelativePath::new(RELOAD)?, time.as_bytes(), None).map_err(written)
+        let place = RelativePath::new(RELOAD)?;
+        folder.replace_durably(&place, &[time.as_bytes()], None).map_err(written)
     }
 
     /// The state, if that can be told without reading it: one look at the file.
     ///
     /// It is short enough to be asked where nothing may wait.
     pub fn glance(&self) -> Option<Arc<State>> {
-        let path = RelativePath::new(STATE_PATH).ok()?;
-        match Root::open(&self.workspace).ok()?.stamp(&path) {
+        match root::glance(&self.file) {
             Ok(stamp) => self.known_at(stamp),
             Err(ReadError::NotFound) => Some(Arc::default()),
             Err(_) => None,
@@ -167,25 +170,29 @@ impl Store {
         self.read(&folder, self.key.as_ref()).map(Found::into_loaded)
     }
 
-    /// Changes the state, if `change` says that it did.
+    /// Changes the state, if `change` says that it did; if not, it left it as it was.
     ///
     /// Other writers, in this process or another, wait; what they wrote is not lost. The caller
-    /// gets the state before and after, and a warning about the file that was found.
+    /// gets the state after it, and a warning about the file that was found.
     pub fn update<E: From<StateError>>(
         &self,
         change: impl FnOnce(&mut State, DateTime<Utc>) -> Result<bool, E>,
     ) -> Result<Updated, E> {
         let (folder, lock) = self.open_for_writing().map_err(E::from)?;
-        let found = self.read(&folder, self.key.as_ref()).map_err(E::from)?;
-        let mut state = State::clone(&found.state);
-        let changed = change(&mut state, Utc::now())?;
-        let after = Arc::new(state);
-        if changed {
-            self.write(&folder, &after, &found).map_err(E::from)?;
+        let mut found = self.read(&folder, self.key.as_ref()).map_err(E::from)?;
+        // What is known now will not be: whoever asks meanwhile reads the file. So nobody else has
+        // this state, and it is changed in its place.
+        let known = self.known().take();
+        let known = known.map(|(stamp, _)| stamp);
+        let state = Arc::make_mut(&mut found.state);
+        if change(state, Utc::now())? {
+            self.write(&folder, &mut found).map_err(E::from)?;
+        } else if let Some(stamp) = known {
+            self.know(stamp, &found.state);
         }
         drop(lock);
-        let Loaded { state: before, warning } = found.into_loaded();
-        Ok(Updated { before, after, warning })
+        let Loaded { state, warning } = found.into_loaded();
+        Ok(Updated { state, warning })
     }
 
     /// Writes state and backup anew with another key, or with none.
@@ -200,27 +207,32 @@ impl Store {
             }
             found => found?,
         };
-        let sealed = |bytes: &[u8]| match next {
-            Some(key) => key.seal(bytes),
-            None => Ok(bytes.to_vec()),
+        let text = State::clone(&found.state).text().to_bytes();
+        let sealed = || match next {
+            Some(key) => key.seal(&text),
+            None => Ok(text.clone()),
         };
-        let state = sealed(&found.state.to_bytes())?;
         // A backup under the old key would be lost with it, and one in plain text would tell all.
-        let backup = sealed(&found.state.to_bytes())?;
+        let (state, backup) = (sealed()?, sealed()?);
         let aside = found.damaged.then(aside).transpose()?;
         let place = RelativePath::new(STATE)?;
-        folder.replace_durably(&place, &state, aside.as_ref()).map_err(written)?;
-        folder.replace_durably(&RelativePath::new(BACKUP)?, &backup, None).map_err(written)
+        folder.replace_durably(&place, &[&state], aside.as_ref()).map_err(written)?;
+        folder.replace_durably(&RelativePath::new(BACKUP)?, &[&backup], None).map_err(written)?;
+        // It still has what was written with the old key, or with none.
+        folder.remove_spare(&place).map_err(written)
     }
 
     fn known_at(&self, stamp: Stamp) -> Option<Arc<State>> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known();
         known.as_ref().filter(|(at, _)| *at == stamp).map(|(_, state)| Arc::clone(state))
     }
 
     fn know(&self, stamp: Stamp, state: &Arc<State>) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        *known = Some((stamp, Arc::clone(state)));
+        *self.known() = Some((stamp, Arc::clone(state)));
+    }
+
+    fn known(&self) -> MutexGuard<'_, Option<(Stamp, Arc<State>)>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn open_for_writing(&self) -> Result<(Root, Lock), StateError> {
@@ -268,18 +280,22 @@ impl Store {
         }
     }
 
-    fn write(&self, folder: &Root, state: &Arc<State>, found: &Found) -> Result<(), StateError> {
-        let mut bytes = state.to_bytes();
-        if let Some(key) = &self.key {
-            bytes = key.seal(&bytes)?;
-        }
+    fn write(&self, folder: &Root, found: &mut Found) -> Result<(), StateError> {
         // A damaged file does not become the backup: it is put aside, and the backup stays.
         let aside = if found.damaged { aside()? } else { RelativePath::new(BACKUP)? };
         let path = RelativePath::new(STATE)?;
-        folder.replace_durably(&path, &bytes, Some(&aside)).map_err(written)?;
+        let text = Arc::make_mut(&mut found.state).text();
+        let replaced = match &self.key {
+            Some(key) => {
+                let sealed = key.seal(&text.to_bytes())?;
+                folder.replace_durably(&path, &[&sealed], Some(&aside))
+            }
+            None => folder.replace_durably(&path, &text.parts(), Some(&aside)),
+        };
+        replaced.map_err(written)?;
         // Nobody else can have replaced it: the lock is held.
         if let Ok(stamp) = folder.stamp(&path) {
-            self.know(stamp, state);
+            self.know(stamp, &found.state);
         }
         Ok(())
     }
@@ -288,10 +304,8 @@ impl Store {
 /// What [`Store::update`] did.
 #[derive(Debug, Clone)]
 pub struct Updated {
-    /// The state that was found.
-    pub before: Arc<State>,
     /// The state now.
-    pub after: Arc<State>,
+    pub state: Arc<State>,
     /// What a person should know of the file that was found.
     pub warning: Option<String>,
 }

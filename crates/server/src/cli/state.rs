@@ -88,22 +88,22 @@ fn show(workflow: &Workflow, json: bool, screen: &mut Screen) -> Result<(), Repo
     if let Some(warning) = &loaded.warning {
         screen.line(&format!("{} {warning}", screen.styled(Style::Warning, "!")));
     }
-    if state.completed.is_empty() {
+    if state.completed().is_empty() {
         screen.line("nothing is recorded as done");
     }
-    for (id, completion) in &state.completed {
+    for (id, completion) in state.completed() {
         let at = screen.styled(Style::Faint, &completion.at);
         screen.line(&format!("{} {id}  {at}", screen.styled(Style::Good, "✓")));
     }
-    if !state.artifacts.is_empty() {
+    if !state.artifacts().is_empty() {
         screen.line(&format!("\n{}", screen.styled(Style::Heading, "artifacts")));
-        for (key, path) in &state.artifacts {
+        for (key, path) in state.artifacts() {
             screen.line(&format!("  {key}  {path}"));
         }
     }
-    if !state.log.is_empty() {
+    if !state.log().is_empty() {
         screen.line(&format!("\n{}", screen.styled(Style::Heading, "changes, latest first")));
-        for Change { at, change, id, .. } in state.log.iter().rev().take(LATEST) {
+        for Change { at, change, id, .. } in state.log().iter().rev().take(LATEST) {
             let what = match change {
                 What::Completed => "completed",
                 What::Undone => "undone",
@@ -133,7 +133,7 @@ fn undo(workflow: &Workflow, screen: &mut Screen) -> Result<(), Report> {
 }
 
 fn reset(workflow: &Workflow, yes: bool, screen: &mut Screen) -> Result<(), Report> {
-    let count = workflow.store().load()?.state.completed.len();
+    let count = workflow.store().load()?.state.completed().len();
     if !yes {
         confirm(&format!("Forget {count} completed steps in {STATE_PATH}? [y/N] "), screen)?;
     }

@@ -101,20 +101,46 @@ fn a_process_killed_at_any_system_call_of_a_save_leaves_the_old_or_the_new_state
     if !has_strace() {
         return;
     }
+    // A first save makes the backup; later ones write over the spare and exchange names.
+    let first = killed_at_every_call(&["state.json.bak", "state.json.spare"]);
+    let later = killed_at_every_call(&[]);
+    // The faults were where the save is: before its last step the old state stays, after it the new.
+    let both = [("openat2", 1), ("flock", 1), ("writev", 1), ("fsync", 1), ("fsync", 2)];
+    for (killed_at, calls) in [
+        (&first, &[("linkat", 1), ("renameat", 1)][..]),
+        (&later, &[("renameat", 1), ("renameat2", 1), ("renameat", 2)]),
+    ] {
+        for call in both.iter().chain(calls) {
+            assert!(killed_at.contains(call), "never killed at {call:?}: {killed_at:?}");
+        }
+    }
+    assert_eq!(later.iter().filter(|(call, _)| *call == "renameat2").count(), 2, "{later:?}");
+}
+
+/// Kills a save at each of its calls, in a folder without these files, and gives at which calls
+/// and how many steps were done then.
+fn killed_at_every_call(without: &[&str]) -> Vec<(&'static str, usize)> {
     let folder = project();
+    let path = folder.path().join(".mcp");
     assert!(advance(folder.path(), &["s0"], &[]).0.success());
-    let before = std::fs::read(folder.path().join(".mcp/state.json")).unwrap();
+    let before = std::fs::read(path.join("state.json")).unwrap();
+    // What a folder has after some saves.
+    assert!(advance(folder.path(), &["s1", "s2"], &[]).0.success());
     let mut killed_at = Vec::new();
     for call in CALLS {
         // Only what touches the state's folder, and what has no path: the rest is the start.
         for when in 1.. {
+            std::fs::write(path.join("state.json"), &before).unwrap();
+            for name in without {
+                let _ = std::fs::remove_file(path.join(name));
+            }
             let scope = format!("inject={call}:signal=KILL:when={when}");
-            let path = folder.path().join(".mcp");
             let mut faults = vec!["-e".to_owned(), scope];
             for name in [
                 "",
                 "state.json",
                 "state.json.tmp",
+                "state.json.spare",
                 "state.json.bak",
                 "state.json.bak.tmp",
                 "state.lock",
@@ -124,10 +150,14 @@ fn a_process_killed_at_any_system_call_of_a_save_leaves_the_old_or_the_new_state
             let (status, _) = advance(folder.path(), &["s1"], &faults);
             let found = completed(folder.path());
             assert!(found == ["s0"] || found == ["s0", "s1"], "{call} {when}: {found:?}");
+            // The backup is whole at any moment, once there is one.
+            if let Ok(backup) = std::fs::read(path.join("state.json.bak")) {
+                let backup: Value = serde_json::from_slice(&backup).unwrap();
+                assert!(backup["completed"].get("s0").is_some(), "{call} {when}: {backup}");
+            }
             // And the next writer goes on from there.
             assert!(advance(folder.path(), &["s2"], &[]).0.success());
             assert!(completed(folder.path()).contains(&"s2".to_owned()), "{call} {when}");
-            std::fs::write(folder.path().join(".mcp/state.json"), &before).unwrap();
             if !killed(status) {
                 assert!(status.success(), "{call} {when}: {status}");
                 break;
@@ -136,18 +166,7 @@ fn a_process_killed_at_any_system_call_of_a_save_leaves_the_old_or_the_new_state
             assert!(when < 100, "{call} is called without end");
         }
     }
-    // The faults were where the save is: before its last step the old state stays, after it the new.
-    for (call, found) in [
-        ("openat2", 1),
-        ("flock", 1),
-        ("write", 1),
-        ("fsync", 1),
-        ("linkat", 1),
-        ("renameat", 1),
-        ("fsync", 2),
-    ] {
-        assert!(killed_at.contains(&(call, found)), "never killed at {call}: {killed_at:?}");
-    }
+    killed_at
 }
 
 #[test]
@@ -160,7 +179,7 @@ fn a_full_disk_changes_nothing_and_is_told() {
     let before = std::fs::read_to_string(folder.path().join(".mcp/state.json")).unwrap();
     let temporary = folder.path().join(".mcp/state.json.tmp");
     for (call, error) in
-        [("write", "ENOSPC"), ("write", "EDQUOT"), ("fsync", "EIO"), ("write", "EFBIG")]
+        [("writev", "ENOSPC"), ("writev", "EDQUOT"), ("fsync", "EIO"), ("writev", "EFBIG")]
     {
         let faults =
             ["-P", temporary.to_str().unwrap(), "-e", &format!("inject={call}:error={error}")];
@@ -169,7 +188,7 @@ fn a_full_disk_changes_nothing_and_is_told() {
         let result = &answers[0]["result"];
         let said = result["content"][0]["text"].as_str().unwrap();
         assert_eq!(result["isError"], true, "{call} {error}: {said}");
-        let expected = if call == "write" {
+        let expected = if call == "writev" {
             "there is no space left for the state; the state is as it was"
         } else {
             "the state cannot be written"

@@ -17,7 +17,7 @@ fn complete(store: &Store, id: &str) -> Result<Updated, StateError> {
 }
 
 fn done(store: &Store) -> Vec<String> {
-    store.load().unwrap().state.completed.keys().cloned().collect()
+    store.load().unwrap().state.completed().keys().cloned().collect()
 }
 
 fn file(folder: &tempfile::TempDir, name: &str) -> PathBuf {
@@ -47,7 +47,7 @@ fn what_another_process_wrote_is_seen_and_merged() {
     complete(&two, "b").unwrap();
     complete(&one, "c").unwrap();
     assert_eq!(done(&two), ["a", "b", "c"]);
-    assert_eq!(one.load().unwrap().state.artifacts.len(), 3);
+    assert_eq!(one.load().unwrap().state.artifacts().len(), 3);
 }
 
 #[test]
@@ -161,11 +161,18 @@ fn plain_text_is_not_taken_for_sealed() {
 fn a_key_is_replaced_everywhere() {
     let folder = tempfile::tempdir().unwrap();
     let plain = store(&folder, None);
+    for id in ["b", "a", "b", "a"] {
+        complete(&plain, id).unwrap();
+    }
+    plain.update(|state, now| Ok::<_, StateError>(state.undo(now).is_some())).unwrap();
     complete(&plain, "a").unwrap();
-    complete(&plain, "b").unwrap();
     let (first, second) = ("first passphrase", "second passphrase");
     plain.rekey(Some(&Key::new(first).unwrap())).unwrap();
     assert_eq!(done(&store(&folder, Some(first))), ["a", "b"]);
+    for entry in fs::read_dir(folder.path().join(FOLDER)).unwrap() {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        assert!(bytes.is_empty() || seal::is_sealed(&bytes), "plain text stayed");
+    }
     // As after a crash in the middle: the state has the new key, the backup the old one.
     let backup = fs::read(file(&folder, BACKUP)).unwrap();
     store(&folder, Some(first)).rekey(Some(&Key::new(second).unwrap())).unwrap();
