@@ -138,7 +138,9 @@ impl Peers {
         let mut path = OsString::from("PATH=");
         path.push(self.node.parent().unwrap_or(Path::new("/usr/bin")));
         path.push(":/usr/bin:/bin");
-        let mut line = vec!["-i".into(), home, path, self.node.clone().into()];
+        // One of them shows few of its tools unless it is told to show all.
+        let tools = "TASK_MASTER_TOOLS=all".into();
+        let mut line = vec!["-i".into(), home, path, tools, self.node.clone().into()];
         let (file, rest) = file.split_first().map_or(("", &[][..]), |(file, rest)| (*file, rest));
         line.push(self.package(peer).join(file).into());
         line.extend(rest.iter().map(Into::into));
