@@ -61,7 +61,7 @@ pub(crate) fn measure(peers: &Peers, product: Duration, table: &mut String) -> i
         let took = peers.create(&peer)?.as_secs_f64();
         row!(
             table,
-            "… {} {version}, `{}` over MCP | | {took:.2} s, {:.0}× as long | ",
+            "… {} {version}, `{}` over MCP | | {took:.2} s, {:.1}× as long | ",
             peer.package,
             peer.tool,
             took / product
@@ -90,7 +90,9 @@ pub(crate) fn exchange(peers: &Peers, product: &Program, table: &mut String) -> 
         .command(&TASK_MASTER, TASK_MASTER.program, folder.path())
         .args(["list", "--json"])
         .output()?;
-    let listed: Value = serde_json::from_slice(&output.stdout)?;
+    // Something for people may follow the list.
+    let mut printed = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>();
+    let listed = printed.next().transpose()?.unwrap_or_default();
     let ours = facts(exported.pointer("/master/tasks"));
     let same = !ours.is_empty() && ours == facts(listed.get("tasks"));
     row!(
@@ -138,7 +140,9 @@ impl Peers {
         let mut path = OsString::from("PATH=");
         path.push(self.node.parent().unwrap_or(Path::new("/usr/bin")));
         path.push(":/usr/bin:/bin");
-        let mut line = vec!["-i".into(), home, path, self.node.clone().into()];
+        // One of them shows few of its tools unless it is told to show all.
+        let tools = "TASK_MASTER_TOOLS=all".into();
+        let mut line = vec!["-i".into(), home, path, tools, self.node.clone().into()];
         let (file, rest) = file.split_first().map_or(("", &[][..]), |(file, rest)| (*file, rest));
         line.push(self.package(peer).join(file).into());
         line.extend(rest.iter().map(Into::into));

@@ -7,7 +7,7 @@ use rutter_base::failure::{Failure, Kind, Report};
 use rutter_base::root::{ReadError, RelativePath};
 use rutter_base::template::{Template, TemplateError, Values};
 use rutter_base::text;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::input::{self, InputError};
 use super::planner::{Looked, Standing};
@@ -184,18 +184,23 @@ fn footer(snapshot: &Snapshot, prompt: &Prompt, warnings: &[String], records: bo
         let _ = writeln!(footer, "Warning: {warning}");
     }
     if records {
-        let slots = |names: &[String], value: &str| -> Option<Value> {
-            let slot = |name: &String| (name.clone(), json!(value));
-            (!names.is_empty()).then(|| names.iter().map(slot).collect::<Map<_, _>>().into())
+        let quoted = |text: &str| serde_json::to_string(text).unwrap_or_default();
+        let slots = |name: &str, keys: &[String], value: &str| {
+            let slots: Vec<String> =
+                keys.iter().map(|key| format!("{}:\"{value}\"", quoted(key))).collect();
+            if slots.is_empty() {
+                String::new()
+            } else {
+                format!(",\"{name}\":{{{}}}", slots.join(","))
+            }
         };
-        let parts = [
-            ("id", Some(json!(prompt.id))),
-            ("outputs", slots(&prompt.outputs, "…")),
-            ("artifacts", slots(&node.produces, "path/of/the/file")),
-        ];
-        let named = parts.into_iter().filter_map(|(name, part)| Some((name.to_owned(), part?)));
-        let call = Value::Object(named.collect());
-        let _ = writeln!(footer, "When it is done, call `advance_state` with {call}");
+        let _ = writeln!(
+            footer,
+            "When it is done, call `advance_state` with {{\"id\":{}{}{}}}",
+            quoted(&prompt.id),
+            slots("outputs", &prompt.outputs, "…"),
+            slots("artifacts", &node.produces, "path/of/the/file"),
+        );
     }
     footer
 }
