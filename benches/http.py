@@ -45,21 +45,17 @@ class Server:
 
     def __init__(self, name, command, request, log=False, folder=None, environment=None):
         self.name, self.request = name, request
-        where = {"stderr" if log else "stdout": subprocess.PIPE}
-        other = {"stdout" if log else "stderr": subprocess.DEVNULL}
+        # What it says of its address, and its log, go to a file, as they would in service.
+        said = tempfile.NamedTemporaryFile("w+")
+        streams = {"stderr": said, "stdout": subprocess.DEVNULL} if log else {"stdout": said, "stderr": subprocess.DEVNULL}
         environment = {**os.environ, **(environment or {})}
-        self.process = subprocess.Popen(command, cwd=folder, env=environment, text=True, **where, **other)
-        self.output = self.process.stderr if log else self.process.stdout
-        for line in self.output:
-            found = re.search(r'(http://[^/"]+)/mcp', line)
-            if found:
-                self.base = found.group(1)
-                break
-        else:
-            raise SystemExit(f"{name} did not start")
-        if log:
-            # Nobody reads the rest of the log, and it must not fill up.
-            subprocess.Popen(["cat"], stdin=self.output, stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen(command, cwd=folder, env=environment, **streams)
+        self.said = said
+        while not (found := re.search(r'(http://[^/"]+)/mcp', pathlib.Path(said.name).read_text())):
+            if self.process.poll() is not None:
+                raise SystemExit(f"{name} did not start")
+            time.sleep(0.01)
+        self.base = found.group(1)
 
     def memory(self):
         """The resident memory, in MB."""
