@@ -309,10 +309,13 @@ impl ServerHandler for Handler {
         .await
     }
 
-    /// For the HTTP transport, which holds headers that repeat an argument against the schema.
+    /// For the HTTP transport, which holds headers that repeat an argument against the schema,
+    /// with every call: only the schema is there.
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
         let scope = self.caller.last(&self.app).scope;
-        Some(self.app.tool(name, &scope)?.narrowed(&self.app, &scope).into_owned())
+        let entry = self.app.tool(name, &scope)?;
+        let schema = Arc::clone(&entry.narrowed(&self.app, &scope).input_schema);
+        Some(rmcp::model::Tool::new(entry.name().to_owned(), "", schema))
     }
 
     async fn call_tool(

@@ -13,7 +13,7 @@ use super::auth::AuthFlags;
 use super::{no_runtime, reload_on_hangup, stop_on_signals, watch};
 use crate::settings::Variable;
 use crate::setup::Setup;
-use crate::transport::http::{Certificate, Credentials, Listening, Server};
+use crate::transport::http::{Certificate, Credentials, Listening, Names, Server};
 use clap::Args;
 use rutter_base::failure::{Kind, Report};
 
@@ -49,6 +49,7 @@ impl OverHttp {
     }
 
     async fn serve(&self, setup: &Setup, surroundings: &Surroundings) -> Result<(), Report> {
+        check_names(&setup.http.public_names)?;
         let credentials = self.auth.resolve(surroundings, setup).await?;
         let certificate = certificate(setup, surroundings)?;
         let (host, listening) = self.listen(setup, surroundings, &credentials).await?;
@@ -112,6 +113,19 @@ impl OverHttp {
             None => Listening::on(&host, port).await.map_err(cannot)?,
         };
         Ok((host, listening))
+    }
+}
+
+/// A name that is none would only show in requests that are refused.
+fn check_names(names: &[String]) -> Result<(), Report> {
+    match names.iter().position(|name| !Names::is_name(name)) {
+        None => Ok(()),
+        Some(index) => Err(Report::new(
+            Kind::Invalid,
+            format!(
+                "`http.public_names[{index}]`: expected a name, such as docs.example or docs.example:8443"
+            ),
+        )),
     }
 }
 

@@ -69,6 +69,11 @@ impl Names {
         Self { public, any_address: listening.is_unspecified() }
     }
 
+    /// Whether a text is a name, with or without a port, and nothing more.
+    pub fn is_name(text: &str) -> bool {
+        parse(text).is_some() && !text.contains(char::is_whitespace)
+    }
+
     /// Whether a request may come in, by its address and its headers.
     pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {
         let mut hosts = headers.get_all(HOST).iter();
@@ -189,6 +194,17 @@ mod tests {
         assert_eq!(asked(&names, &[]), Err(Refused::Malformed));
         let twice = [("host", "localhost"), ("host", "localhost")];
         assert_eq!(asked(&names, &twice), Err(Refused::Malformed));
+    }
+
+    #[test]
+    fn what_an_operator_may_mistake_for_a_name_is_none() {
+        for name in ["docs.example", "docs.example:8443", "192.168.7.1", "[::1]:80", "::1"] {
+            assert!(Names::is_name(name), "{name}");
+        }
+        for text in ["", "https://docs.example", "docs.example/mcp", "a b", "a@b", "docs.example:x"]
+        {
+            assert!(!Names::is_name(text), "{text}");
+        }
     }
 
     #[test]

@@ -99,7 +99,7 @@ async fn connect(
     tokio::spawn(async move {
         let _ = service.waiting().await;
     });
-    let session = Session { id, older, place, _ends: ending.clone().drop_guard() };
+    let session = Session { id, older, _place: place, _ends: ending.clone().drop_guard() };
     let body = Body::from_stream(stream::unfold(
         (session, outgoing, Some(Bytes::from(endpoint)), ending),
         |(session, mut outgoing, first, ending)| async move {
@@ -127,8 +127,7 @@ async fn connect(
 struct Session {
     id: String,
     older: Arc<Older>,
-    #[expect(dead_code, reason = "the place is taken as long as it is here")]
-    place: Place,
+    _place: Place,
     _ends: DropGuard,
 }
 

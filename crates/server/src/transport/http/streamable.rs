@@ -47,7 +47,7 @@ pub(super) fn router(
     let service = StreamableHttpService::new(
         move || {
             let caller = sessions::caller().unwrap_or_else(Caller::nobody);
-            Ok(Handler::new(Arc::clone(&app), caller, shutdown.child_token()))
+            Ok(Handler::new(Arc::clone(&app), caller, shutdown.clone()))
         },
         Arc::clone(&sessions),
         config,

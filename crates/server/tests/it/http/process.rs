@@ -88,7 +88,11 @@ fn each_key_sees_only_what_it_is_for() {
 
 #[test]
 fn settings_that_contradict_themselves_stop_the_start() {
-    let cases: [(&str, &str); 9] = [
+    let cases: [(&str, &str); 10] = [
+        (
+            "http: {public_names: [a.example, \"https://b.example\"]}",
+            "`http.public_names[1]`: expected a name",
+        ),
         (
             "http: {keys: [{name: a, key_env: NO_SUCH}]}",
             "`http.keys[0]`: the variable `NO_SUCH` is not set",
