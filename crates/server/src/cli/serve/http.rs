@@ -81,8 +81,10 @@ impl OverHttp {
         systemd::ready(&shutdown);
         let mut served = pin!(listening.serve(server, shutdown.clone()));
         tokio::select! {
-            served = &mut served => return served,
+            // First: a server without connections ends in the same moment.
+            biased;
             () = shutdown.cancelled() => systemd::stopping(),
+            served = &mut served => return served,
         }
         tokio::time::timeout(DRAIN, served).await.unwrap_or(Ok(()))
     }
