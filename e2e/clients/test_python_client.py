@@ -6,10 +6,11 @@ import unittest
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp_types import INVALID_PARAMS, PromptReference, ResourceTemplateReference
 
+from refusals import Refusals
 from rutter_process import binary
 
 GUIDE = "acdc://rutter/guides/getting-started"
@@ -44,7 +45,7 @@ async def every_page(list_page, key):
             return items
 
 
-class PythonClient(unittest.IsolatedAsyncioTestCase):
+class PythonClient(Refusals, unittest.IsolatedAsyncioTestCase):
     def setUp(self):
         self.traces = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="rutter-e2e-")))
 
@@ -63,14 +64,6 @@ class PythonClient(unittest.IsolatedAsyncioTestCase):
         (self.traces / "exit-code").unlink()
         last_line = (self.traces / "log").read_text().splitlines()[-1]
         self.assertEqual(json.loads(last_line)["event"], "server_stop")
-
-    async def assert_refused(self, call, code, *words):
-        with self.assertRaises(MCPError) as refusal:
-            await call
-        error = refusal.exception.error
-        self.assertEqual(error.code, code, error)
-        for word in words:
-            self.assertIn(word, error.message)
 
     async def test_lists_the_embedded_pack(self):
         async def story(client, _):

@@ -11,6 +11,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp_types import INVALID_PARAMS, ToolListChangedNotification
 
+from refusals import Refusals
 from rutter_http import KEY, OTHER_KEY, WRONG_KEY, HttpServer
 from rutter_process import HUNG
 
@@ -57,20 +58,12 @@ def reasons(error):
     return [error]
 
 
-class PythonClientOverHttp(unittest.IsolatedAsyncioTestCase):
+class PythonClientOverHttp(Refusals, unittest.IsolatedAsyncioTestCase):
     async def each_way(self, story, **server_options):
         for way in WAYS:
             with self.subTest(way), HttpServer(**server_options) as server:
                 async with asyncio.timeout(HUNG):
                     await story(way, server)
-
-    async def assert_refused(self, call, code, *words):
-        with self.assertRaises(MCPError) as refusal:
-            await call
-        error = refusal.exception.error
-        self.assertEqual(error.code, code, error)
-        for word in words:
-            self.assertIn(word, error.message)
 
     async def test_finds_the_embedded_pack_and_uses_it(self):
         async def story(way, server):

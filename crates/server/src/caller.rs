@@ -65,8 +65,7 @@ impl Caller {
 
     /// What the caller may see now: what the server's session and its own leave.
     pub async fn view(&self, app: &App) -> View {
-        let view = app.view().await;
-        let view = if *self.scope == Scope::everything() { view } else { view.within(&self.scope) };
+        let view = app.view().await.within(&self.scope);
         match &self.session {
             None => view,
             Some(session) => {

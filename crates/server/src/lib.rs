@@ -1,6 +1,7 @@
 //! Rutter's server: the only crate that knows MCP, HTTP, the command line, the environment and
 //! standard output. `ARCHITECTURE.md` at the root of the repository is the map.
 
+pub mod address;
 pub mod app;
 pub mod caller;
 pub mod changes;

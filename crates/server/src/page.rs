@@ -5,7 +5,6 @@
 //! show is what the caller's scope admits, asked with the same questions as over MCP. What a
 //! person cannot see looks exactly like what is not there.
 
-mod address;
 mod clients;
 mod documents;
 mod failure;

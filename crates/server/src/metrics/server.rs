@@ -6,9 +6,9 @@ use prometheus_client::metrics::gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-type Label = (&'static str, &'static str);
+type Label = [(&'static str, &'static str); 1];
 /// The route and the status of a request.
-type RequestLabels = (Vec<Label>, Vec<(&'static str, u16)>);
+type RequestLabels = (Label, [(&'static str, u16); 1]);
 
 /// How many of something there are now.
 #[derive(Debug, Clone, Default)]
@@ -35,9 +35,9 @@ impl Drop for Inside {
 #[derive(Debug)]
 pub(super) struct Server {
     requests: Family<RequestLabels, Counter>,
-    seconds: Family<Vec<Label>, Histogram, fn() -> Histogram>,
-    denied: Family<Vec<Label>, Counter>,
-    reloads: Family<Vec<Label>, Counter>,
+    seconds: Family<Label, Histogram, fn() -> Histogram>,
+    denied: Family<Label, Counter>,
+    reloads: Family<Label, Counter>,
     pub(super) connections: Gauge,
     pub(super) sessions: Gauge,
 }
@@ -62,16 +62,16 @@ fn buckets() -> Histogram {
 
 impl Server {
     pub(super) fn request(&self, route: &'static str, status: u16, seconds: f64) {
-        self.requests.get_or_create(&(vec![("route", route)], vec![("status", status)])).inc();
-        self.seconds.get_or_create(&vec![("route", route)]).observe(seconds);
+        self.requests.get_or_create(&([("route", route)], [("status", status)])).inc();
+        self.seconds.get_or_create(&[("route", route)]).observe(seconds);
     }
 
     pub(super) fn denied(&self, reason: &'static str) {
-        self.denied.get_or_create(&vec![("reason", reason)]).inc();
+        self.denied.get_or_create(&[("reason", reason)]).inc();
     }
 
     pub(super) fn reloaded(&self, what: &'static str) {
-        self.reloads.get_or_create(&vec![("what", what)]).inc();
+        self.reloads.get_or_create(&[("what", what)]).inc();
     }
 
     pub(super) fn register(&self, registry: &mut Registry, documents: usize) {

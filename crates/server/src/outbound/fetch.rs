@@ -1,6 +1,5 @@
 //! One request to another server: encrypted unless it is this machine, bounded, not redirected.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +16,8 @@ use rutter_base::failure::{Kind, Report};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+
+use crate::address::is_local;
 
 /// How long all of it may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -88,11 +89,6 @@ fn connector() -> Result<TlsConnector, Report> {
         .with_root_certificates(roots)
         .with_no_client_auth();
     Ok(TlsConnector::from(Arc::new(config)))
-}
-
-fn is_local(host: &str) -> bool {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 fn failed(error: &(dyn std::error::Error + 'static)) -> Report {

@@ -7,7 +7,8 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 
 use super::frame::Frame;
-use super::{Credential, Site, address};
+use super::{Credential, Site};
+use crate::address;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::module::ModuleId;
@@ -36,7 +37,7 @@ impl FromRequestParts<Arc<Site>> for Visit {
         };
         Ok(Self {
             view: caller.view(&site.app).await,
-            mcp: address::of_mcp(&parts.headers, &parts.uri, site.settings.tls),
+            mcp: format!("{}/mcp", address::base(&parts.headers, &parts.uri, site.settings.tls)),
             credential: site.settings.credential,
             app: Arc::clone(&site.app),
         })

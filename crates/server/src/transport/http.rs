@@ -22,8 +22,7 @@ use std::time::{Duration, Instant};
 
 use axum::extract::connect_info::ConnectInfo;
 use axum::extract::{Request, State};
-use axum::http::header::{HOST, RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::uri::Authority;
+use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -36,6 +35,7 @@ pub use auth::{Credentials, KeySource, Tokens};
 pub use guard::Names;
 pub use tls::Certificate;
 
+use crate::address;
 use crate::app::App;
 use crate::config::HttpLimits;
 use crate::page::{self, Credential};
@@ -133,7 +133,7 @@ fn router(server: Server, names: Names, shutdown: &CancellationToken) -> Router 
     if let Some(tokens) = credentials.tokens() {
         let metadata = operations::metadata(&app, tokens);
         let metadata = routing::get(move |uri: Uri, headers: HeaderMap| async move {
-            metadata(&base(&uri, &headers, encrypted))
+            metadata(&address::base(&headers, &uri, encrypted))
         });
         router =
             router.route(METADATA, metadata.clone()).route(&format!("{METADATA}/mcp"), metadata);
@@ -205,7 +205,7 @@ impl Gate {
         }
         let (uri, headers) = (request.uri(), request.headers());
         self.deny("credential", uri);
-        let base = base(uri, headers, self.encrypted);
+        let base = address::base(headers, uri, self.encrypted);
         let mut response = StatusCode::UNAUTHORIZED.into_response();
         for challenge in self.credentials.challenges(headers, stranger, &base) {
             response.headers_mut().append(WWW_AUTHENTICATE, challenge);
@@ -218,15 +218,6 @@ impl Gate {
         let path = rutter_base::text::cap(rutter_base::text::one_line(uri.path()), 200);
         tracing::warn!(event = "denied", reason, path, "a request was not let in");
     }
-}
-
-/// The address under which a client reached the server; its name has been checked.
-fn base(uri: &Uri, headers: &HeaderMap, encrypted: bool) -> String {
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    let host = host.or_else(|| uri.authority().map(Authority::as_str)).unwrap_or("localhost");
-    let proxy = headers.get("x-forwarded-proto").is_some_and(|scheme| scheme == "https");
-    let scheme = if encrypted || proxy { "https" } else { "http" };
-    format!("{scheme}://{host}")
 }
 
 /// What a path is counted as: there are a few of these, and strangers choose paths.

@@ -11,6 +11,7 @@ use super::super::Surroundings;
 use super::super::screen::Screen;
 use super::auth::AuthFlags;
 use super::{no_runtime, reload_on_hangup, stop_on_signals, watch};
+use crate::address::is_local;
 use crate::settings::Variable;
 use crate::setup::Setup;
 use crate::transport::http::{Certificate, Credentials, Listening, Names, Server};
@@ -54,7 +55,7 @@ impl OverHttp {
         let certificate = certificate(setup, surroundings)?;
         let (host, listening) = self.listen(setup, surroundings, &credentials).await?;
         let base = listening.base(certificate.is_some());
-        if credentials.is_open() && !is_loopback(&host) {
+        if credentials.is_open() && !is_local(&host) {
             tracing::warn!(
                 event = "open_to_network",
                 host,
@@ -169,14 +170,6 @@ fn certificate(
             ),
         )),
     }
-}
-
-fn is_loopback(host: &str) -> bool {
-    host.eq_ignore_ascii_case("localhost")
-        || host
-            .trim_matches(['[', ']'])
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
 }
 
 /// Each connection is a file descriptor: as many as the machine allows.

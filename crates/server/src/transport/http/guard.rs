@@ -10,6 +10,8 @@ use axum::http::header::{HOST, ORIGIN};
 use axum::http::uri::{Authority, Uri};
 use axum::http::{HeaderMap, StatusCode};
 
+use crate::address::is_local;
+
 /// The names under which the server may be reached.
 #[derive(Debug, Clone)]
 pub struct Names {
@@ -125,10 +127,6 @@ impl Names {
             public == name && only.is_none_or(|only| port.is_none_or(|port| port == only))
         })
     }
-}
-
-fn is_local(name: &str) -> bool {
-    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// A name in lower case and without brackets, and a port. Nobody logs in by a name.
