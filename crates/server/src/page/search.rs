@@ -63,7 +63,6 @@ struct Piece {
 }
 
 /// What was asked for.
-#[derive(Default)]
 struct Asked {
     query: String,
     source: Option<String>,
@@ -72,19 +71,18 @@ struct Asked {
 impl Asked {
     /// Reads the form. Of a field that is there twice the first counts; others are ignored.
     fn of(fields: Vec<(String, String)>) -> Self {
-        let mut fields = fields.into_iter();
-        let mut asked = Self::default();
         let (mut query, mut source) = (None, None);
-        for (name, value) in fields.by_ref() {
+        for (name, value) in fields {
             match name.as_str() {
                 "q" => query = query.or(Some(value)),
                 "source" => source = source.or(Some(value)),
                 _ => {}
             }
         }
-        query.unwrap_or_default().trim().clone_into(&mut asked.query);
-        asked.source = source.filter(|source| !source.is_empty());
-        asked
+        Self {
+            query: query.unwrap_or_default().trim().to_owned(),
+            source: source.filter(|source| !source.is_empty()),
+        }
     }
 }
 
