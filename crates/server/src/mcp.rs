@@ -22,7 +22,7 @@ use futures_util::FutureExt;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
     CompletionInfo, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
-    GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult,
+    GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     LoggingLevel, PaginatedRequestParams, Prompt, ProtocolVersion, ReadResourceRequestParams,
     ReadResourceResponse, Reference, Resource, ResourceTemplate, ServerCapabilities, ServerConfig,
@@ -102,6 +102,13 @@ impl Handler {
         let immutable = app.is_immutable();
         let work = move || question(app.modules(), &scope);
         blocking(immutable, work).await.map_err(|report| protocol_error(&report))
+    }
+
+    /// What a tool takes, as far as it was visible when the caller's scope was last looked at.
+    pub fn input_schema(&self, tool: &str) -> Option<Arc<JsonObject>> {
+        let scope = self.caller.last(&self.app).scope;
+        let entry = self.app.tool(tool, &scope)?;
+        Some(Arc::clone(&entry.narrowed(&self.app, &scope).input_schema))
     }
 
     /// Whether there is a resource, listed or not, for this caller.
@@ -312,10 +319,8 @@ impl ServerHandler for Handler {
     /// For the HTTP transport, which holds headers that repeat an argument against the schema,
     /// with every call: only the schema is there.
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
-        let scope = self.caller.last(&self.app).scope;
-        let entry = self.app.tool(name, &scope)?;
-        let schema = Arc::clone(&entry.narrowed(&self.app, &scope).input_schema);
-        Some(rmcp::model::Tool::new(entry.name().to_owned(), "", schema))
+        let schema = self.input_schema(name)?;
+        Some(rmcp::model::Tool::new(name.to_owned(), "", schema))
     }
 
     async fn call_tool(

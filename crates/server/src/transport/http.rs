@@ -5,7 +5,9 @@
 
 mod accept;
 mod auth;
+mod direct;
 mod guard;
+mod held;
 mod messages;
 mod older;
 mod operations;

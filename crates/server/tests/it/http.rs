@@ -1,5 +1,6 @@
 //! The server over HTTP, from raw bytes: what is let in, what is bounded, and what is not crossed.
 
+mod calls;
 mod credentials;
 mod hostile;
 mod older;
@@ -30,7 +31,7 @@ struct Site {
     address: String,
     shutdown: CancellationToken,
     app: Arc<App>,
-    _folder: Folder,
+    folder: Folder,
 }
 
 impl Drop for Site {
@@ -104,7 +105,7 @@ impl Site {
         let server =
             Server { app: setup.app.clone(), public_names, credentials, limits, certificate };
         tokio::spawn(listening.serve(server, shutdown.clone()));
-        Self { address, shutdown, app: setup.app, _folder: folder }
+        Self { address, shutdown, app: setup.app, folder }
     }
 
     async fn connect(&self) -> TcpStream {

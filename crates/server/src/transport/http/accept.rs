@@ -7,10 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::connect_info::ConnectInfo;
-use axum::http::{Request, Response};
-use http_body_util::BodyExt;
+use axum::http::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::{Service, service_fn};
@@ -24,6 +22,7 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
+use super::held::hold;
 use super::stalling::Stalling;
 use crate::config::HttpLimits;
 use crate::metrics::Gauge;
@@ -183,16 +182,6 @@ impl Connections {
 enum Stream {
     Plain(TcpStream),
     Encrypted(Box<tokio_rustls::server::TlsStream<TcpStream>>),
-}
-
-/// Keeps `held` as long as the body of the response is being sent.
-fn hold<T: Send + Sync + 'static>(response: Response<Body>, held: T) -> Response<Body> {
-    response.map(|body| {
-        Body::new(body.map_frame(move |frame| {
-            let _ = &held;
-            frame
-        }))
-    })
 }
 
 /// Whether a client begins as HTTP/2 does, by the first byte that tells.

@@ -21,7 +21,7 @@ use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage, serve_direct
 use rmcp::transport::Transport;
 use serde::Deserialize;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::messages::{self, Bounds};
@@ -99,20 +99,19 @@ async fn connect(
     tokio::spawn(async move {
         let _ = service.waiting().await;
     });
-    let session = Session { id, older, _place: place, _ends: ending.clone().drop_guard() };
+    let session = Session { id, older, _place: place, _ends: ending.drop_guard() };
     let body = Body::from_stream(stream::unfold(
-        (session, outgoing, Some(Bytes::from(endpoint)), ending),
-        |(session, mut outgoing, first, ending)| async move {
+        (session, outgoing, Some(Bytes::from(endpoint))),
+        |(session, mut outgoing, first)| async move {
             if let Some(first) = first {
-                return Some((Ok::<_, io::Error>(first), (session, outgoing, None, ending)));
+                return Some((Ok::<_, io::Error>(first), (session, outgoing, None)));
             }
-            let alive = Instant::now() + KEEP_ALIVE;
-            let event = tokio::select! {
-                event = outgoing.recv() => event?,
-                () = sleep_until(alive) => Bytes::from_static(b": alive\n\n"),
-                () = ending.cancelled() => return None,
+            // There is nothing more when the service has ended, and with it what it was asked.
+            let event = match timeout(KEEP_ALIVE, outgoing.recv()).await {
+                Ok(event) => event?,
+                Err(_) => Bytes::from_static(b": alive\n\n"),
             };
-            Some((Ok(event), (session, outgoing, None, ending)))
+            Some((Ok(event), (session, outgoing, None)))
         },
     ));
     let headers = [

@@ -2,15 +2,19 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
-use axum::http::header::ACCEPT;
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router, routing};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
+use super::direct::Direct;
+use super::held::hold;
 use super::messages::{self, Bounds};
 use super::sessions::{self, Places, Sessions};
 use super::{no_place, not_found};
@@ -20,13 +24,19 @@ use crate::config::HttpLimits;
 use crate::mcp::Handler;
 use crate::transport::decode::Incoming;
 
-/// What a client takes that takes anything.
+/// Both kinds of answers.
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 struct Streamable {
+    app: Arc<App>,
     service: StreamableHttpService<Handler, Sessions>,
+    direct: Direct,
     sessions: Arc<Sessions>,
     bounds: Bounds,
+    shutdown: CancellationToken,
+    /// The messages that have no whole answer yet.
+    unanswered: TaskTracker,
 }
 
 pub(super) fn router(
@@ -37,23 +47,40 @@ pub(super) fn router(
 ) -> Router {
     let sessions = Arc::new(Sessions::new(limits, places));
     tokio::spawn(Arc::clone(&sessions).tidy());
+    let unanswered = TaskTracker::new();
     let config = StreamableHttpServerConfig::default()
         // Every request has passed the guard, on whichever route.
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_json_response(true)
         .with_max_request_body_bytes(limits.body_bytes.get())
-        .with_cancellation_token(shutdown.child_token());
-    let service = StreamableHttpService::new(
-        move || {
+        .with_cancellation_token(after(shutdown.clone(), unanswered.clone()));
+    let service = {
+        let (app, shutdown) = (Arc::clone(&app), shutdown.clone());
+        let handler = move || {
             let caller = sessions::caller().unwrap_or_else(Caller::nobody);
             Ok(Handler::new(Arc::clone(&app), caller, shutdown.clone()))
-        },
-        Arc::clone(&sessions),
-        config,
-    );
-    let streamable = Streamable { service, sessions, bounds: Bounds::new(limits) };
+        };
+        StreamableHttpService::new(handler, Arc::clone(&sessions), config)
+    };
+    let direct = Direct::new(Handler::new(Arc::clone(&app), Caller::nobody(), shutdown.clone()));
+    let bounds = Bounds::new(limits);
+    let streamable = Streamable { app, service, direct, sessions, bounds, shutdown, unanswered };
     Router::new().route("/mcp", routing::any(answer)).with_state(Arc::new(streamable))
+}
+
+/// Cancelled when the server is to end and has answered what it was asked: the SDK breaks off
+/// whatever it sends.
+fn after(shutdown: CancellationToken, unanswered: TaskTracker) -> CancellationToken {
+    let over = CancellationToken::new();
+    let ends = over.clone();
+    tokio::spawn(async move {
+        shutdown.cancelled().await;
+        unanswered.close();
+        unanswered.wait().await;
+        ends.cancel();
+    });
+    over
 }
 
 async fn answer(
@@ -67,43 +94,79 @@ async fn answer(
         return not_found("there is no such session\n");
     }
     let (mut parts, body) = request.into_parts();
-    accept_both(&mut parts.headers);
-    let ended = parts.method == Method::DELETE;
-    let body = if parts.method == Method::POST {
-        match streamable.bounds.read(&parts.headers, body).await {
-            Ok(body) => body,
-            Err(answer) => return answer,
+    let both = accepts_both(&mut parts.headers);
+    match parts.method {
+        Method::POST => {
+            let body = match streamable.bounds.read(&parts.headers, body).await {
+                Ok(body) => body,
+                Err(answer) => return answer,
+            };
+            let unanswered = streamable.unanswered.token();
+            hold(streamable.take(caller, parts, body, both).await, unanswered)
         }
-    } else {
-        axum::body::Bytes::new()
-    };
-    let request = Request::from_parts(parts, Body::from(body.clone()));
-    let answer = sessions::answering(caller, Box::pin(streamable.service.handle(request))).await;
-    let Some(answer) = answer else { return no_place() };
-    match answer.status() {
-        // That it is JSON has been seen to: it is no message.
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => match messages::decode(&body) {
-            Incoming::Refused(refusal) => messages::refused(&refusal),
-            Incoming::Nothing | Incoming::Message(_) => StatusCode::ACCEPTED.into_response(),
-        },
-        // The SDK's words are for its log, which has them.
-        StatusCode::INTERNAL_SERVER_ERROR => {
-            (StatusCode::INTERNAL_SERVER_ERROR, "internal error\n").into_response()
+        Method::DELETE => {
+            let ended = streamable.pass_on(caller, parts, Bytes::new()).await;
+            // Some clients take 202 for a session that is not ended yet.
+            match ended.status() {
+                StatusCode::ACCEPTED => StatusCode::NO_CONTENT.into_response(),
+                _ => ended,
+            }
         }
-        // Some clients take 202 for a session that is not ended yet.
-        StatusCode::ACCEPTED if ended => StatusCode::NO_CONTENT.into_response(),
-        _ => answer.map(Body::new),
+        _ => streamable.pass_on(caller, parts, Bytes::new()).await,
     }
 }
 
-/// A client that takes anything takes both kinds of answers.
-fn accept_both(headers: &mut HeaderMap) {
-    let anything = headers.get(ACCEPT).is_none_or(|accept| {
-        accept.to_str().is_ok_and(|accept| {
-            accept.split(',').any(|kind| kind.trim().split(';').next() == Some("*/*"))
-        })
-    });
-    if anything {
+impl Streamable {
+    /// Answers a message.
+    async fn take(&self, caller: Caller, mut parts: Parts, body: Bytes, both: bool) -> Response {
+        if both {
+            let handler =
+                || Handler::new(Arc::clone(&self.app), caller.clone(), self.shutdown.clone());
+            if let Some(answer) = self.direct.answer(&parts.headers, &body, handler).await {
+                return answer;
+            }
+        }
+        // It was read in whichever case.
+        parts.headers.insert(CONTENT_TYPE, JSON);
+        let answer = self.pass_on(caller, parts, body.clone()).await;
+        if answer.status() != StatusCode::UNSUPPORTED_MEDIA_TYPE {
+            return answer;
+        }
+        // It is JSON, so it is no message.
+        match messages::decode(&body) {
+            Incoming::Refused(refusal) => messages::refused(&refusal),
+            Incoming::Nothing | Incoming::Message(_) => StatusCode::ACCEPTED.into_response(),
+        }
+    }
+
+    /// Has the SDK answer.
+    async fn pass_on(&self, caller: Caller, parts: Parts, body: Bytes) -> Response {
+        let request = Request::from_parts(parts, Body::from(body));
+        let answer = sessions::answering(caller, Box::pin(self.service.handle(request))).await;
+        match answer {
+            None => no_place(),
+            // The SDK's words are for its log, which has them.
+            Some(answer) if answer.status() == StatusCode::INTERNAL_SERVER_ERROR => {
+                (StatusCode::INTERNAL_SERVER_ERROR, "internal error\n").into_response()
+            }
+            Some(answer) => answer.map(Body::new),
+        }
+    }
+}
+
+/// Whether a client takes both kinds of answers, and if so, says it as the SDK reads it: a client
+/// that takes anything takes both, and it may say so in two headers.
+fn accepts_both(headers: &mut HeaderMap) -> bool {
+    let takes = |kind| {
+        let said = headers.get_all(ACCEPT).iter().filter_map(|accept| accept.to_str().ok());
+        let mut kinds = said.flat_map(|accept| accept.split(','));
+        kinds.any(|said| said.split(';').next().is_some_and(|said| said.trim() == kind))
+    };
+    let both = !headers.contains_key(ACCEPT)
+        || takes("*/*")
+        || takes("application/json") && takes("text/event-stream");
+    if both {
         headers.insert(ACCEPT, BOTH);
     }
+    both
 }

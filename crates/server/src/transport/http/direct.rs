@@ -1,0 +1,141 @@
+//! The short way for a call that has nothing to say before its answer.
+//!
+//! For every request of the newer era the SDK runs a server of its own: four tasks, three queues
+//! and a second look at the message. A tool's call that asks for no progress and no log gets one
+//! message, its answer, and needs none of that. What is not plainly such a call is left to the
+//! SDK, so that there is one place that refuses.
+
+use std::convert::Infallible;
+use std::future::{pending, ready};
+use std::mem;
+
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use rmcp::model::{
+    CallToolRequest, ClientRequest, ErrorCode, GetExtensions, GetMeta, JsonObject, JsonRpcRequest,
+    ProtocolVersion, RequestMetaObject, ServerJsonRpcMessage,
+};
+use rmcp::service::{
+    RequestContext, RoleServer, RunningService, RxJsonRpcMessage, Service, TxJsonRpcMessage,
+    serve_directly,
+};
+use rmcp::transport::Transport;
+use serde_json::Value;
+
+use crate::mcp::Handler;
+
+const METHOD: &str = "tools/call";
+
+/// Answers calls without a server of the SDK around each.
+pub(super) struct Direct {
+    /// What handlers are given to talk to their client with: nobody hears it.
+    silence: RunningService<RoleServer, Handler>,
+}
+
+impl Direct {
+    /// `handler` is never asked anything.
+    pub(super) fn new(handler: Handler) -> Self {
+        Self { silence: serve_directly(handler, Nowhere, None) }
+    }
+
+    /// The answer to a plain call; `None` if the message is anything else.
+    pub(super) async fn answer(
+        &self,
+        headers: &HeaderMap,
+        body: &[u8],
+        handler: impl FnOnce() -> Handler,
+    ) -> Option<Response> {
+        let call = plain_call(headers, body)?;
+        let handler = handler();
+        let schema = handler.input_schema(&call.request.params.name);
+        if schema.is_some_and(|schema| has_headers(&schema)) {
+            return None;
+        }
+        let mut context = RequestContext::new(call.id.clone(), self.silence.peer().clone());
+        let mut request = ClientRequest::CallToolRequest(call.request);
+        mem::swap(&mut context.meta, request.get_meta_mut());
+        mem::swap(&mut context.extensions, request.extensions_mut());
+        // Work that has begun is ended by nobody who hangs up, but may look whether someone waits.
+        let abandoned = context.ct.clone().drop_guard();
+        let work = tokio::spawn(async move { handler.handle_request(request, context).await });
+        let result = work.await;
+        abandoned.disarm();
+        let message = match result {
+            Ok(Ok(result)) => ServerJsonRpcMessage::response(result, call.id),
+            Ok(Err(error)) => ServerJsonRpcMessage::error(error, Some(call.id)),
+            Err(_) => return Some(StatusCode::INTERNAL_SERVER_ERROR.into_response()),
+        };
+        Some(written(&message))
+    }
+}
+
+/// The call that a message is, if its headers say the same as its body and it wants one answer.
+fn plain_call(headers: &HeaderMap, body: &[u8]) -> Option<JsonRpcRequest<CallToolRequest>> {
+    let version = ProtocolVersion::V_2026_07_28;
+    let named = |name, value: &str| only(headers, name).is_some_and(|header| header == value);
+    if !named("mcp-protocol-version", version.as_str()) || !named("mcp-method", METHOD) {
+        return None;
+    }
+    let call: JsonRpcRequest<CallToolRequest> = serde_json::from_slice(body).ok()?;
+    let meta = call.request.extensions.get::<RequestMetaObject>()?;
+    let plain = meta.protocol_version().as_ref() == Some(&version)
+        && meta.client_capabilities().is_some()
+        && meta.get_progress_token().is_none()
+        && meta.log_level().is_none()
+        && named("mcp-name", &call.request.params.name);
+    plain.then_some(call)
+}
+
+/// Whether arguments are repeated in headers, which must then be held against them.
+fn has_headers(schema: &JsonObject) -> bool {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties
+        .into_iter()
+        .flat_map(JsonObject::values)
+        .filter_map(Value::as_object)
+        .any(|property| property.contains_key("x-mcp-header") || has_headers(property))
+}
+
+/// The value of a header that is there once.
+fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    let (Some(value), None) = (values.next(), values.next()) else { return None };
+    value.to_str().ok()
+}
+
+fn written(message: &ServerJsonRpcMessage) -> Response {
+    let status = match message {
+        ServerJsonRpcMessage::Error(error) => match error.error.code {
+            ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => StatusCode::BAD_REQUEST,
+            _ => StatusCode::OK,
+        },
+        _ => StatusCode::OK,
+    };
+    match serde_json::to_vec(message) {
+        Ok(body) => (status, [(CONTENT_TYPE, "application/json")], body).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+/// A client that says nothing and hears nothing.
+struct Nowhere;
+
+impl Transport<RoleServer> for Nowhere {
+    type Error = Infallible;
+
+    fn send(
+        &mut self,
+        _: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), Infallible>> + Send + 'static {
+        ready(Ok(()))
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        pending().await
+    }
+
+    async fn close(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
