@@ -8,6 +8,7 @@ mod eval;
 mod health;
 mod indexing;
 mod init;
+mod later;
 mod plan;
 mod reload;
 mod scaffold;
@@ -32,6 +33,7 @@ use rutter_process::workflow::Workflow;
 use crate::profiles::Profile;
 use crate::settings::Environment;
 use crate::setup::{Request, Setup};
+use later::Later;
 use screen::Screen;
 
 /// One MCP server for what agents need to know, how work is done, and where it is recorded
@@ -57,37 +59,37 @@ struct Cli {
 enum Verb {
     /// Serve this folder to MCP clients
     #[command(visible_alias = "mcp")]
-    Serve(serve::Serve),
+    Serve(Later<serve::Serve>),
     /// Make this folder a project: configuration, editable content, client wiring
-    Init(init::Init),
+    Init(Later<init::Init>),
     /// Search the documents from the terminal
-    Search(search::Search),
+    Search(Later<search::Search>),
     /// Measure whether queries find the documents that they should
-    Eval(eval::Eval),
+    Eval(Later<eval::Eval>),
     /// Show what is done, ready and blocked in the workflow
-    Plan(plan::Plan),
+    Plan(Later<plan::Plan>),
     /// Show or change what is recorded as done
-    State(state::StateVerb),
+    State(Later<state::StateVerb>),
     /// Have running servers read the workflow again
-    Reload(reload::Reload),
+    Reload(Later<reload::Reload>),
     /// Ask a server over HTTP whether it is well
-    Health(health::Health),
+    Health(Later<health::Health>),
     /// Make the skeleton of a repository that builds, with continuous integration
-    Scaffold(scaffold::Scaffold),
+    Scaffold(Later<scaffold::Scaffold>),
     /// Check the content for mistakes
-    Check(check::Check),
+    Check(Later<check::Check>),
     /// Show the tools that a session would see, and what they cost
-    Tools(tools::Tools),
+    Tools(Later<tools::Tools>),
     /// See and change the board: tasks, their graph, who changed what, backups
-    Board(board::Board),
+    Board(Later<board::Board>),
     /// Prepare, start, list and end the sessions of agents
-    Session(session::Session),
+    Session(Later<session::Session>),
     /// Prove that this disk loses nothing of a board when many write and some are killed
-    Selftest(selftest::Selftest),
+    Selftest(Later<selftest::Selftest>),
     /// Say what is served, what is wrong and how to mend it
-    Doctor(doctor::Doctor),
+    Doctor(Later<doctor::Doctor>),
     /// Print the completion script of a shell
-    Completions(completions::Completions),
+    Completions(Later<completions::Completions>),
 }
 
 /// What decides what is served.
@@ -205,22 +207,24 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let outcome =
         Surroundings::look(cli.directory.as_deref()).and_then(|surroundings| match cli.verb {
-            Verb::Serve(verb) => verb.run(&surroundings),
-            Verb::Init(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-            Verb::Search(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-            Verb::Eval(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-            Verb::Plan(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-            Verb::State(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-            Verb::Reload(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-            Verb::Health(verb) => Ok(verb.run(&surroundings, &mut Screen::stdout())),
-            Verb::Scaffold(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-            Verb::Check(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-            Verb::Tools(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-            Verb::Board(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-            Verb::Selftest(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-            Verb::Session(verb) => verb.run(&surroundings, &mut Screen::stdout()),
-            Verb::Doctor(verb) => Ok(verb.run(&surroundings, &mut Screen::stdout())),
-            Verb::Completions(verb) => Ok(verb.run(&mut Cli::command(), &mut Screen::stdout())),
+            Verb::Serve(Later(verb)) => verb.run(&surroundings),
+            Verb::Init(Later(verb)) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Search(Later(verb)) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Eval(Later(verb)) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Plan(Later(verb)) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::State(Later(verb)) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Reload(Later(verb)) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Health(Later(verb)) => Ok(verb.run(&surroundings, &mut Screen::stdout())),
+            Verb::Scaffold(Later(verb)) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Check(Later(verb)) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Tools(Later(verb)) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Board(Later(verb)) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Selftest(Later(verb)) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Session(Later(verb)) => verb.run(&surroundings, &mut Screen::stdout()),
+            Verb::Doctor(Later(verb)) => Ok(verb.run(&surroundings, &mut Screen::stdout())),
+            Verb::Completions(Later(verb)) => {
+                Ok(verb.run(&mut Cli::command(), &mut Screen::stdout()))
+            }
         });
     match outcome {
         Ok(code) => ExitCode::from(code),
