@@ -1,7 +1,11 @@
 //! What a text from a client is: a message, something to refuse, or nothing.
 
-use rmcp::model::ClientJsonRpcMessage;
+mod call;
+
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest};
 use serde_json::{Map, Value, json};
+
+pub use call::call;
 
 const PARSE_ERROR: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
@@ -61,6 +65,10 @@ pub fn decode(line: &[u8]) -> Incoming {
     let Ok(line) = std::str::from_utf8(line) else {
         return Incoming::Refused(Refusal::parse("parse error: the message is not UTF-8"));
     };
+    if let Some(call) = call(line) {
+        let request = ClientRequest::CallToolRequest(call.request);
+        return Incoming::Message(Box::new(ClientJsonRpcMessage::request(request, call.id)));
+    }
     if let Some(message) = well_formed(line) {
         return Incoming::Message(message);
     }

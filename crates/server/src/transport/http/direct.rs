@@ -24,6 +24,7 @@ use rmcp::transport::Transport;
 use serde_json::Value;
 
 use crate::mcp::Handler;
+use crate::transport::decode;
 
 const METHOD: &str = "tools/call";
 
@@ -77,7 +78,7 @@ fn plain_call(headers: &HeaderMap, body: &[u8]) -> Option<JsonRpcRequest<CallToo
     if !named("mcp-protocol-version", version.as_str()) || !named("mcp-method", METHOD) {
         return None;
     }
-    let call: JsonRpcRequest<CallToolRequest> = serde_json::from_slice(body).ok()?;
+    let call = decode::call(std::str::from_utf8(body).ok()?)?;
     let meta = call.request.extensions.get::<RequestMetaObject>()?;
     let plain = meta.protocol_version().as_ref() == Some(&version)
         && meta.client_capabilities().is_some()
