@@ -153,11 +153,7 @@ impl App {
             // A profile that hides the board leaves its database alone.
             && scope.admits(shown)
         {
-            modules.push(Arc::new(board::Tasks::new(
-                Arc::clone(board),
-                Arc::clone(files),
-                parts.session.clone(),
-            )));
+            modules.push(Arc::new(board::Tasks::new(Arc::clone(board), Arc::clone(files))));
         }
         if let Some(skills) = &parts.skills {
             modules.push(Arc::new(skills::Served(Arc::clone(skills))));
@@ -208,8 +204,8 @@ impl App {
     }
 
     /// The session that the server runs in, if there can be one.
-    pub fn session(&self) -> Option<&Session> {
-        self.parts.session.as_deref()
+    pub fn session(&self) -> Option<&Arc<Session>> {
+        self.parts.session.as_ref()
     }
 
     /// What bounds every answer.

@@ -77,7 +77,9 @@ impl Caller {
 
     /// What was left when it was last looked at, without looking again.
     pub fn last(&self, app: &App) -> View {
-        let view = app.session().map_or_else(|| View::of(Arc::clone(app.scope())), Session::last);
+        let view = app
+            .session()
+            .map_or_else(|| View::of(Arc::clone(app.scope())), |session| session.last());
         let view = view.within(&self.scope);
         match &self.session {
             None => view,
@@ -86,7 +88,7 @@ impl Caller {
     }
 
     /// The session that the credential puts its caller in, or else the server's.
-    pub fn session<'a>(&'a self, app: &'a App) -> Option<&'a Session> {
-        self.session.as_deref().or_else(|| app.session())
+    pub fn session<'a>(&'a self, app: &'a App) -> Option<&'a Arc<Session>> {
+        self.session.as_ref().or_else(|| app.session())
     }
 }

@@ -25,7 +25,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use self::round::Seal;
-use crate::module::{Completion, Module, ModuleId};
+use crate::module::{Completion, Module, ModuleId, Reader};
 use crate::schema;
 use crate::tool::{Call, CallError, Effect, Entry};
 
@@ -57,7 +57,7 @@ impl Module for Fixtures {
         tools
     }
 
-    fn resources(&self) -> Vec<Resource> {
+    fn resources(&self, _: &Reader) -> Vec<Resource> {
         resources::listed()
     }
 
@@ -65,7 +65,7 @@ impl Module for Fixtures {
         resources::templates()
     }
 
-    fn read(&self, uri: &str, _: usize) -> Option<Result<ReadResourceResult, Report>> {
+    fn read(&self, uri: &str, _: &Reader) -> Option<Result<ReadResourceResult, Report>> {
         resources::read(uri).map(Ok)
     }
 

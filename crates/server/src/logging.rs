@@ -1,24 +1,27 @@
 //! Logs on standard error: one JSON object a line, or text for people.
 //!
-//! A layer of our own, because two things no library's formatter does are promises here: a value
-//! under a name that holds a secret, and the value of a configured secret wherever it stands,
-//! never reach the stream.
+//! A subscriber of our own, because two things no library's formatter does are promises here: a
+//! value under a name that holds a secret, and the value of a configured secret wherever it
+//! stands, never reach the stream. There are no spans: what belongs to a request is known by its
+//! task ([`within`]).
+
+mod correlation;
 
 use std::cell::RefCell;
 use std::fmt::{self, Write as _};
-use std::io::Write;
+use std::io::Write as _;
 
 use chrono::Utc;
 use rutter_base::secret::{self, REDACTED, Secrets};
 use serde_json::Value;
 use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Level, Subscriber};
-use tracing_subscriber::Layer;
-use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::layer::{Context, SubscriberExt};
-use tracing_subscriber::registry::{LookupSpan, Scope};
-use tracing_subscriber::util::SubscriberInitExt;
+use tracing::subscriber::Interest;
+use tracing::{Event, Level, Metadata, Subscriber};
+
+use correlation::Request;
+pub use correlation::within;
 
 /// How a line looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -32,16 +35,12 @@ pub enum Format {
 
 /// Starts logging. Panics become log lines too: nothing else may write to the streams.
 pub fn start(level: LevelFilter, format: Format, secrets: Secrets) {
-    // The SDK warns about every error response that we send on purpose.
-    let sdk = level.min(LevelFilter::ERROR).max(if level >= LevelFilter::DEBUG {
-        level
-    } else {
-        LevelFilter::OFF
-    });
-    let filter = Targets::new().with_target("rutter_server", level).with_default(sdk);
-    let layer = Lines { format, secrets, stream: || Box::new(std::io::stderr()) };
+    let write = |line: &str| {
+        // Whole lines in one write; a reader that went away is no reason to stop.
+        let _ = std::io::stderr().write_all(line.as_bytes());
+    };
     // A second start, as in tests, keeps the first.
-    let _ = tracing_subscriber::registry().with(layer.with_filter(filter)).try_init();
+    let _ = tracing::subscriber::set_global_default(Lines { level, format, secrets, write });
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         let payload = panic.payload();
@@ -51,14 +50,65 @@ pub fn start(level: LevelFilter, format: Format, secrets: Secrets) {
     }));
 }
 
+/// Makes a line of every event that is wanted.
 struct Lines {
+    level: LevelFilter,
     format: Format,
     secrets: Secrets,
-    stream: fn() -> Box<dyn Write>,
+    write: fn(&str),
 }
 
-/// The fields of an event or a span, in order; the last of a name counts.
-#[derive(Debug, Clone, Default)]
+impl Lines {
+    fn wants(&self, metadata: &Metadata<'_>) -> bool {
+        let own = metadata.target().starts_with("rutter_server");
+        let least = match self.level {
+            level if own || level >= LevelFilter::DEBUG => level,
+            // The SDK warns about every error response that we send on purpose.
+            level => level.min(LevelFilter::ERROR),
+        };
+        metadata.is_event() && *metadata.level() <= least
+    }
+}
+
+impl Subscriber for Lines {
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        if self.wants(metadata) { Interest::always() } else { Interest::never() }
+    }
+
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        self.wants(metadata)
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(self.level)
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut fields = Fields(Vec::with_capacity(12));
+        if let Some(request) = Request::current() {
+            fields.set("correlation_id", Value::from(request.id.to_string()));
+            fields.set("method", Value::from(request.method));
+        }
+        event.record(&mut fields);
+        let line = line(self.format, *event.metadata().level(), event.metadata().target(), fields);
+        (self.write)(&self.secrets.redact(&line));
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// The fields of an event, in order; the last of a name counts.
+#[derive(Debug, Default)]
 struct Fields(Vec<(&'static str, Value)>);
 
 impl Fields {
@@ -104,38 +154,6 @@ impl Visit for Fields {
     fn record_f64(&mut self, field: &Field, value: f64) {
         // Three decimals: microseconds, where it is milliseconds.
         self.put(field, Value::from((value * 1_000.0).round() / 1_000.0));
-    }
-}
-
-impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
-    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        let mut fields = Fields::default();
-        attributes.record(&mut fields);
-        if let Some(span) = context.span(id) {
-            span.extensions_mut().insert(fields);
-        }
-    }
-
-    fn on_record(&self, id: &Id, record: &Record<'_>, context: Context<'_, S>) {
-        if let Some(span) = context.span(id)
-            && let Some(known) = span.extensions_mut().get_mut::<Fields>()
-        {
-            record.record(known);
-        }
-    }
-
-    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
-        let mut fields = Fields(Vec::with_capacity(12));
-        for span in context.event_scope(event).into_iter().flat_map(Scope::from_root) {
-            if let Some(known) = span.extensions().get::<Fields>() {
-                fields.0.extend(known.0.iter().cloned());
-            }
-        }
-        event.record(&mut fields);
-        let line = line(self.format, *event.metadata().level(), event.metadata().target(), fields);
-        let line = self.secrets.redact(&line);
-        // Whole lines in one write; a reader that went away is no reason to stop.
-        let _ = (self.stream)().write_all(line.as_bytes());
     }
 }
 
@@ -258,27 +276,18 @@ mod tests {
 
     use super::*;
 
-    static WRITTEN: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+    static WRITTEN: Mutex<String> = Mutex::new(String::new());
 
-    struct Sink;
-
-    impl Write for Sink {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            WRITTEN.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
-    #[test]
-    fn lines_carry_the_request_and_never_a_secret() {
-        let secrets = Secrets::new(["hunter22".into()]);
-        let layer = Lines { format: Format::Json, secrets, stream: || Box::new(Sink) };
-        tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || {
-            let span = tracing::info_span!("request", correlation_id = "c1", method = "tools/call");
-            let _inside = span.enter();
+    #[tokio::test]
+    async fn lines_carry_the_request_and_never_a_secret() {
+        let lines = Lines {
+            level: LevelFilter::INFO,
+            format: Format::Json,
+            secrets: Secrets::new(["hunter22".into()]),
+            write: |line| WRITTEN.lock().unwrap().push_str(line),
+        };
+        let _logging = tracing::subscriber::set_default(lines);
+        within("tools/call", async {
             tracing::info!(
                 event = "tool_call",
                 tool = "read",
@@ -286,16 +295,21 @@ mod tests {
                 api_token = "abc",
                 "hunter22\nnext"
             );
-        });
-        let text = String::from_utf8(WRITTEN.lock().unwrap().clone()).unwrap();
+            tracing::debug!(event = "not_wanted");
+            tracing::warn!(target: "rmcp::service", "not wanted either");
+        })
+        .await;
+        let text = WRITTEN.lock().unwrap().clone();
         assert_eq!(text.lines().count(), 1);
         let mut line: Value = serde_json::from_str(&text).unwrap();
-        let ts = line.as_object_mut().unwrap().shift_remove("ts").unwrap();
+        let mut taken = |name| line.as_object_mut().unwrap().shift_remove(name).unwrap();
+        let (ts, id) = (taken("ts"), taken("correlation_id"));
         assert!(ts.as_str().unwrap().ends_with('Z'), "{ts}");
+        assert!(id.as_str().unwrap().len() > 16, "{id}");
         assert_eq!(
             line,
             serde_json::json!({
-                "level": "info", "event": "tool_call", "msg": "[redacted]\nnext", "correlation_id": "c1",
+                "level": "info", "event": "tool_call", "msg": "[redacted]\nnext",
                 "method": "tools/call", "tool": "read", "ms": 1.235, "api_token": "[redacted]",
             })
         );

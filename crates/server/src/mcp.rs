@@ -9,7 +9,6 @@
     reason = "what the newer era dropped (log levels, single subscriptions) the older one still has"
 )]
 
-mod correlation;
 mod forward;
 mod page;
 mod skills;
@@ -33,13 +32,12 @@ use rmcp::{ErrorData, ServerHandler};
 use rutter_base::failure::{Kind, Report};
 use rutter_base::text;
 use tokio_util::sync::CancellationToken;
-use tracing::Instrument;
 
 use crate::app::{App, blocking};
 use crate::caller::Caller;
-use crate::module::{Completion, Module, ModuleId};
+use crate::logging;
+use crate::module::{Completion, Module, ModuleId, Reader};
 use crate::scope::{Scope, Subject};
-use crate::session::Session;
 use crate::tool::{self, Call};
 
 /// How long a client may keep what cannot change while the process lives. A new version of the
@@ -111,22 +109,28 @@ impl Handler {
         Some(Arc::clone(&entry.narrowed(&self.app, &scope).input_schema))
     }
 
+    /// The caller, for modules whose resources are not the same for all.
+    fn reader(&self, limit: usize) -> Reader {
+        Reader { session: self.caller.session(&self.app).cloned(), limit }
+    }
+
     /// Whether there is a resource, listed or not, for this caller.
     async fn can_read(&self, uri: &str) -> Result<bool, ErrorData> {
-        let uri = uri.to_owned();
+        let (uri, reader) = (uri.to_owned(), self.reader(0));
         self.ask(move |modules, scope| {
             let mut visible = modules.iter().filter(|module| {
                 scope.admits(Subject::Resource { module: module.id(), uri: &uri })
             });
-            visible.any(|module| module.read(&uri, 0).is_some_and(|answer| answer.is_ok()))
+            visible.any(|module| module.read(&uri, &reader).is_some_and(|answer| answer.is_ok()))
         })
         .await
     }
 
     async fn visible_resources(&self) -> Result<Vec<Resource>, ErrorData> {
-        self.ask(|modules, scope| {
+        let reader = self.reader(0);
+        self.ask(move |modules, scope| {
             let of = |module: &Arc<dyn Module>| {
-                let mut resources = module.resources();
+                let mut resources = module.resources(&reader);
                 resources.retain(|resource| {
                     scope.admits(Subject::Resource { module: module.id(), uri: &resource.uri })
                 });
@@ -176,11 +180,7 @@ impl Handler {
         method: &'static str,
         work: impl Future<Output = Result<T, ErrorData>>,
     ) -> Result<T, ErrorData> {
-        let correlation_id = correlation::next();
-        let span = tracing::info_span!("request", %correlation_id, method);
-        AssertUnwindSafe(work)
-            .catch_unwind()
-            .instrument(span)
+        logging::within(method, AssertUnwindSafe(work).catch_unwind())
             .await
             // The panic itself was logged by the hook.
             .unwrap_or_else(|_| Err(ErrorData::internal_error("internal error", None)))
@@ -248,7 +248,7 @@ impl ServerHandler for Handler {
             .with_server_info(Implementation::new(identity.name.clone(), identity.version.clone()));
         info.instructions.clone_from(&identity.instructions);
         // An agent without tools is to know why.
-        if let Some(report) = self.caller.session(&self.app).and_then(Session::fault) {
+        if let Some(report) = self.caller.session(&self.app).and_then(|session| session.fault()) {
             let rest = identity.instructions.as_deref().unwrap_or_default();
             info.instructions = Some(format!("{report}\n\n{rest}").trim_end().to_owned());
         }
@@ -398,7 +398,7 @@ impl ServerHandler for Handler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.answer("resources/read", async {
             let uri = request.uri.clone();
-            let limit = self.app.limits().payload;
+            let reader = self.reader(self.app.limits().payload);
             let question = move |modules: &[Arc<dyn Module>], scope: &Scope| {
                 modules.iter().find_map(|module| {
                     let subject = match module.id() {
@@ -406,7 +406,7 @@ impl ServerHandler for Handler {
                         ModuleId::Skills => Subject::Skill,
                         module => Subject::Resource { module, uri: &request.uri },
                     };
-                    let answer = scope.admits(subject).then(|| module.read(&request.uri, limit))??;
+                    let answer = scope.admits(subject).then(|| module.read(&request.uri, &reader))??;
                     Some((answer, module.is_immutable()))
                 })
             };

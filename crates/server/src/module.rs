@@ -2,6 +2,7 @@
 //! completions, and tools that its content makes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rmcp::model::{
     GetPromptRequestParams, GetPromptResponse, ReadResourceResult, Reference, Resource,
@@ -9,6 +10,7 @@ use rmcp::model::{
 };
 use rutter_base::failure::{Problem, Report};
 
+use crate::session::{Context, Session};
 use crate::tool::Entry;
 
 /// The parts of the product that can be on or off.
@@ -101,8 +103,9 @@ pub trait Module: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// What can be listed and read.
-    fn resources(&self) -> Vec<Resource> {
+    /// What a reader can list and read.
+    fn resources(&self, reader: &Reader) -> Vec<Resource> {
+        let _ = reader;
         Vec::new()
     }
 
@@ -112,8 +115,8 @@ pub trait Module: Send + Sync + 'static {
     }
 
     /// Reads a resource.
-    fn read(&self, uri: &str, limit: usize) -> Option<Result<ReadResourceResult, Report>> {
-        let _ = (uri, limit);
+    fn read(&self, uri: &str, reader: &Reader) -> Option<Result<ReadResourceResult, Report>> {
+        let _ = (uri, reader);
         None
     }
 
@@ -136,6 +139,22 @@ pub trait Module: Send + Sync + 'static {
     fn complete(&self, question: &Completion<'_>) -> Option<Vec<String>> {
         let _ = question;
         None
+    }
+}
+
+/// Who reads a resource, as far as that makes a difference.
+#[derive(Debug)]
+pub struct Reader {
+    /// The reader's session.
+    pub session: Option<Arc<Session>>,
+    /// The most bytes of an answer.
+    pub limit: usize,
+}
+
+impl Reader {
+    /// What the reader's session is for.
+    pub fn context(&self) -> Option<Arc<Context>> {
+        self.session.as_ref().and_then(|session| session.context())
     }
 }
 

@@ -11,8 +11,8 @@ use rutter_board::{
 };
 use serde::Serialize;
 
-use crate::module::{Completion, Module, ModuleId};
-use crate::session::{Context, Session};
+use crate::module::{Completion, Module, ModuleId, Reader};
+use crate::session::Context;
 
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain";
@@ -64,7 +64,6 @@ pub(super) fn is_ours(uri: &str) -> bool {
 pub(super) struct Tasks {
     board: Arc<Board>,
     files: Arc<StateFiles>,
-    session: Option<Arc<Session>>,
 }
 
 /// What a session is about: what its context names, as far as it is there.
@@ -83,16 +82,8 @@ struct About {
 }
 
 impl Tasks {
-    pub(super) fn new(
-        board: Arc<Board>,
-        files: Arc<StateFiles>,
-        session: Option<Arc<Session>>,
-    ) -> Self {
-        Self { board, files, session }
-    }
-
-    fn context(&self) -> Option<Arc<Context>> {
-        self.session.as_ref().and_then(|session| session.context())
+    pub(super) fn new(board: Arc<Board>, files: Arc<StateFiles>) -> Self {
+        Self { board, files }
     }
 
     /// What the session is about.
@@ -186,7 +177,7 @@ impl Module for Tasks {
         "tasks, features, disciplines, learnings and progress of the project".into()
     }
 
-    fn resources(&self) -> Vec<Resource> {
+    fn resources(&self, reader: &Reader) -> Vec<Resource> {
         let mut resources = vec![
             Resource::new(LEARNINGS, "learnings")
                 .with_title("Learnings")
@@ -197,7 +188,7 @@ impl Module for Tasks {
                 .with_description("What agents did, line by line")
                 .with_mime_type(TEXT),
         ];
-        if self.context().is_some() {
+        if reader.context().is_some() {
             resources.push(
                 Resource::new(SESSION, "session")
                     .with_title("This session")
@@ -231,7 +222,8 @@ impl Module for Tasks {
         ]
     }
 
-    fn read(&self, uri: &str, limit: usize) -> Option<Result<ReadResourceResult, Report>> {
+    fn read(&self, uri: &str, reader: &Reader) -> Option<Result<ReadResourceResult, Report>> {
+        let limit = reader.limit;
         let file = |file: StateFile| {
             let text = text::cap(self.files.read(file)?, limit);
             Ok((text, TEXT))
@@ -241,7 +233,7 @@ impl Module for Tasks {
         } else if uri == LEARNINGS {
             file(StateFile::Learnings)
         } else if uri == SESSION {
-            record(wait(self.about(&*self.context()?)), limit)
+            record(wait(self.about(&*reader.context()?)), limit)
         } else if let Some(name) = uri.strip_prefix(FEATURES) {
             record(wait(self.board.feature(name)), limit)
         } else if let Some(name) = uri.strip_prefix(DISCIPLINES) {

@@ -12,7 +12,6 @@ use rutter_board::{Entity, Follower, Happened, StateFile, Touched};
 use super::{App, board};
 use crate::changes::Change;
 use crate::module::ModuleId;
-use crate::session::Session;
 
 /// The time between two looks.
 const BETWEEN: Duration = Duration::from_millis(500);
@@ -75,7 +74,7 @@ impl App {
             }
         }
         // A session's own resource shows what it is about.
-        let own = self.session().and_then(Session::context);
+        let own = self.session().and_then(|session| session.context());
         let own = own.map(|context| board::uris_of(&context)).unwrap_or_default();
         let touched =
             |change: &Change| matches!(change, Change::Resource(uri) if own.contains(uri));

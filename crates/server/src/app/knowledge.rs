@@ -14,7 +14,7 @@ use rutter_base::text;
 use rutter_library::{Layout, Library, Scheme, Uri};
 use serde_json::Value;
 
-use crate::module::{Completion, Module, ModuleId};
+use crate::module::{Completion, Module, ModuleId, Reader};
 
 const MARKDOWN: &str = "text/markdown";
 
@@ -53,7 +53,7 @@ impl Module for Knowledge {
         self.0.is_immutable()
     }
 
-    fn resources(&self) -> Vec<Resource> {
+    fn resources(&self, _: &Reader) -> Vec<Resource> {
         let catalog = self.0.catalog();
         let listed = catalog.documents().map(|entry| {
             let resource = Resource::new(entry.uri.to_string(), &entry.name)
@@ -101,11 +101,11 @@ impl Module for Knowledge {
         templates
     }
 
-    fn read(&self, uri: &str, limit: usize) -> Option<Result<ReadResourceResult, Report>> {
+    fn read(&self, uri: &str, reader: &Reader) -> Option<Result<ReadResourceResult, Report>> {
         Uri::parse(uri).ok()?;
         let body = self.0.catalog().read(uri).map_err(Report::from);
         Some(body.map(|body| {
-            let text = text::cap(body.text, limit);
+            let text = text::cap(body.text, reader.limit);
             let contents = ResourceContents::text(text, body.uri).with_mime_type(MARKDOWN);
             ReadResourceResult::new(vec![contents])
         }))

@@ -8,7 +8,7 @@ use rmcp::model::{ReadResourceResult, Resource, ResourceContents};
 use rutter_base::failure::{Kind, Problem, Report};
 use rutter_base::text;
 
-use crate::module::{Module, ModuleId};
+use crate::module::{Module, ModuleId, Reader};
 use crate::skills::{Content, Skills};
 
 #[derive(Debug)]
@@ -31,11 +31,11 @@ impl Module for Served {
         self.0.is_immutable()
     }
 
-    fn resources(&self) -> Vec<Resource> {
+    fn resources(&self, _: &Reader) -> Vec<Resource> {
         self.0.resources()
     }
 
-    fn read(&self, uri: &str, _: usize) -> Option<Result<ReadResourceResult, Report>> {
+    fn read(&self, uri: &str, _: &Reader) -> Option<Result<ReadResourceResult, Report>> {
         // Skills serves no file that is past the limit: a part of one would not match its digest.
         let file = match self.0.read(uri)? {
             Ok(file) => file,

@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::module::{Module, ModuleId};
+use crate::module::{Module, ModuleId, Reader};
 use crate::schema;
 use crate::tool::{Call, CallError, Effect, Entry};
 
@@ -77,7 +77,7 @@ impl Module for Prompts {
         entries.collect()
     }
 
-    fn resources(&self) -> Vec<Resource> {
+    fn resources(&self, _: &Reader) -> Vec<Resource> {
         let snapshot = self.0.snapshot();
         let listed = snapshot.prompts.iter().filter_map(|prompt| {
             let resource = Resource::new(uri(&self.0, prompt)?, prompt.title())
@@ -91,7 +91,7 @@ impl Module for Prompts {
         listed.collect()
     }
 
-    fn read(&self, asked: &str, limit: usize) -> Option<Result<ReadResourceResult, Report>> {
+    fn read(&self, asked: &str, reader: &Reader) -> Option<Result<ReadResourceResult, Report>> {
         if !asked.starts_with("file:") && !asked.starts_with(PACK) {
             return None;
         }
@@ -102,7 +102,7 @@ impl Module for Prompts {
             .iter()
             .find(|prompt| uri(&self.0, prompt).is_some_and(|uri| uri == asked))?;
         Some(self.0.text(prompt).map_err(Report::from).map(|text| {
-            let contents = ResourceContents::text(text::cap(text, limit), asked);
+            let contents = ResourceContents::text(text::cap(text, reader.limit), asked);
             ReadResourceResult::new(vec![contents.with_mime_type(MARKDOWN)])
         }))
     }

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use rutter_base::failure::{Kind, Report};
 use rutter_base::secret::Secrets;
 use tokio_util::sync::CancellationToken;
-use tracing_subscriber::filter::LevelFilter;
+use tracing::level_filters::LevelFilter;
 
 use super::screen::Screen;
 use super::{FINE, Serving, Surroundings};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::extract::State;
 use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
@@ -10,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Json, Router, routing};
 use serde::Serialize;
 use serde_json::json;
+use tokio::sync::Mutex;
 
 use super::HEALTH;
 use super::auth::Tokens;
@@ -17,11 +19,17 @@ use crate::app::{App, blocking};
 
 const OPENMETRICS: &str = "application/openmetrics-text";
 
+/// How old an answer about health may be: anyone may ask, as often as they like, and each time
+/// every module looks at its content.
+const HEALTH_AGE: Duration = Duration::from_secs(1);
+
 pub(super) fn router(app: Arc<App>) -> Router {
-    Router::new()
-        .route(HEALTH, routing::get(health))
-        .route("/metrics", routing::get(metrics))
-        .with_state(app)
+    let known = Arc::<Known>::default();
+    let health = {
+        let app = Arc::clone(&app);
+        routing::get(move || health(Arc::clone(&app), Arc::clone(&known)))
+    };
+    Router::new().route(HEALTH, health).route("/metrics", routing::get(metrics)).with_state(app)
 }
 
 #[derive(Serialize)]
@@ -38,23 +46,32 @@ struct ModuleHealth {
     problems: usize,
 }
 
+type Known = Mutex<Option<(Instant, Health)>>;
+
 /// That the server lives, and how each part of it is. Anyone may ask, so nothing is named.
-async fn health(State(app): State<Arc<App>>) -> Response {
-    let asked = Arc::clone(&app);
+async fn health(app: Arc<App>, known: Arc<Known>) -> Response {
+    // Those who ask meanwhile wait for the same answer.
+    let mut known = known.lock().await;
+    if known.as_ref().is_none_or(|(at, _)| at.elapsed() >= HEALTH_AGE) {
+        *known = look(app).await.map(|health| (Instant::now(), health));
+    }
+    match &*known {
+        Some((_, health)) => ([(CACHE_CONTROL, "no-store")], Json(health)).into_response(),
+        None => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+async fn look(app: Arc<App>) -> Option<Health> {
+    let version = app.identity().version.clone();
     let modules = blocking(app.is_immutable(), move || {
-        let modules = asked.modules().iter().map(|module| {
+        let modules = app.modules().iter().map(|module| {
             let problems = module.problems().len();
             let status = if problems == 0 { "ok" } else { "degraded" };
             (module.id().as_str(), ModuleHealth { status, problems })
         });
-        modules.collect::<BTreeMap<_, _>>()
+        modules.collect()
     });
-    let Ok(modules) = modules.await else {
-        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
-    };
-    let version = app.identity().version.clone();
-    let health = Health { status: "ok", version, modules };
-    ([(CACHE_CONTROL, "no-store")], Json(health)).into_response()
+    Some(Health { status: "ok", version, modules: modules.await.ok()? })
 }
 
 /// What is counted, for Prometheus.

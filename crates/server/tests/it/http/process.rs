@@ -22,25 +22,30 @@ fn ask(address: &str, request: &str) -> String {
     answer
 }
 
-/// The names of the tools that a key sees.
-fn tools(address: &str, key: &str) -> Vec<String> {
-    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+/// What a key is answered.
+fn answer(address: &str, key: &str, method: &str, mut params: Value) -> Value {
+    params["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "it", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {}});
-    let body =
-        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}});
-    let body = body.to_string();
+    let named = params["uri"].as_str().map(|uri| format!("Mcp-Name: {uri}\r\n"));
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
     let answer = ask(
         address,
         &format!(
             "POST /mcp HTTP/1.1\r\nHost: {address}\r\nX-API-Key: {key}\r\nContent-Type: application/json\r\n\
-             MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\nContent-Length: {}\r\n\
+             MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{}Content-Length: {}\r\n\
              Connection: close\r\n\r\n{body}",
+            named.unwrap_or_default(),
             body.len()
         ),
     );
     let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-    let answer: Value = serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}"));
+    serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}"))
+}
+
+/// The names of the tools that a key sees.
+fn tools(address: &str, key: &str) -> Vec<String> {
+    let answer = answer(address, key, "tools/list", json!({}));
     let tools = answer["result"]["tools"].as_array().unwrap_or_else(|| panic!("{answer}"));
     tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
@@ -78,6 +83,13 @@ fn each_key_sees_only_what_it_is_for() {
     let watcher = tools(&address, "watcher-key-0123456789");
     assert!(watcher.contains(&"list_tasks".to_owned()), "{watcher:?}");
     assert!(!watcher.contains(&"create_task".to_owned()), "{watcher:?}");
+    // Each reads what its own session is for.
+    let session = |key| answer(&address, key, "resources/read", json!({"uri": "ralph://session"}));
+    let own = session("builder-key-0123456789");
+    let text = own["result"]["contents"][0]["text"].as_str().unwrap_or_else(|| panic!("{own}"));
+    assert_eq!(serde_json::from_str::<Value>(text).unwrap()["recipe"], "task_execution");
+    let none = session("watcher-key-0123456789");
+    assert_eq!(none["error"]["message"], "resource not found", "{none}");
     let stranger = ask(
         &address,
         &format!("GET /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"),
