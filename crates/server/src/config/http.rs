@@ -18,6 +18,8 @@ pub struct Http {
     pub port: Option<u16>,
     /// The names under which clients reach the server
     pub public_names: Vec<String>,
+    /// Proxies before the server, by address or network: what they say of a caller's address is believed
+    pub trusted_proxies: Vec<String>,
     /// What callers must show; by default whatever `keys` and `oauth` describe
     pub auth: Option<AuthType>,
     /// Keys, each with what its holder may see

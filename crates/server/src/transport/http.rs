@@ -11,6 +11,7 @@ mod held;
 mod messages;
 mod older;
 mod operations;
+mod proxies;
 mod sessions;
 mod stalling;
 mod streamable;
@@ -35,6 +36,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use auth::{Credentials, KeySource, Tokens};
 pub use guard::Names;
+pub use proxies::Proxies;
 pub use tls::Certificate;
 
 use crate::address;
@@ -62,6 +64,8 @@ pub struct Server {
     pub app: Arc<App>,
     /// The names, besides those of this machine for itself, under which it may be reached.
     pub public_names: Vec<String>,
+    /// The proxies before it.
+    pub proxies: Proxies,
     /// What callers must show.
     pub credentials: Credentials,
     /// What bounds them.
@@ -110,13 +114,14 @@ impl Listening {
 struct Gate {
     app: Arc<App>,
     names: Names,
+    proxies: Proxies,
     credentials: Credentials,
     throttle: Throttle,
     encrypted: bool,
 }
 
 fn router(server: Server, names: Names, shutdown: &CancellationToken) -> Router {
-    let Server { app, credentials, limits, certificate, .. } = server;
+    let Server { app, proxies, credentials, limits, certificate, .. } = server;
     let encrypted = certificate.is_some();
     let places = sessions::Places::new(&limits, app.metrics().sessions().clone());
     let streamable =
@@ -141,7 +146,7 @@ fn router(server: Server, names: Names, shutdown: &CancellationToken) -> Router 
             router.route(METADATA, metadata.clone()).route(&format!("{METADATA}/mcp"), metadata);
     }
     let throttle = Throttle::new(limits.requests_per_second, limits.failed_logins_per_minute);
-    let gate = Gate { app, names, credentials, throttle, encrypted };
+    let gate = Gate { app, names, proxies, credentials, throttle, encrypted };
     router.layer(from_fn_with_state(Arc::new(gate), pass))
 }
 
@@ -161,26 +166,25 @@ async fn pass(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -
 impl Gate {
     async fn admit(&self, request: &mut Request) -> Result<(), Response> {
         let (uri, headers) = (request.uri(), request.headers());
+        let from = self.sender(request);
         if let Err(refused) = self.names.check(uri, headers) {
-            self.deny(refused.reason(), uri);
+            self.deny(refused.reason(), uri, from);
             return Err((refused.status(), refused.advice()).into_response());
         }
         if self.is_public(request) {
             return Ok(());
         }
-        let from = request.extensions().get::<ConnectInfo<SocketAddr>>();
-        let from = from.map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0.ip());
         let admitted = match self.credentials.admit(headers).await {
             Ok(admitted) => admitted,
             Err(stranger) => return Err(self.turn_away(request, stranger, from)),
         };
         let caller = admitted.caller;
         if admitted.guessable && self.throttle.is_guessing(from, caller.name()) {
-            self.deny("rate", uri);
+            self.deny("rate", uri, from);
             return Err(too_often(Duration::from_secs(1)));
         }
         if let Err(wait) = self.throttle.request(caller.name()) {
-            self.deny("rate", uri);
+            self.deny("rate", uri, from);
             return Err(too_often(wait));
         }
         request.extensions_mut().insert(caller);
@@ -206,7 +210,7 @@ impl Gate {
             return too_often(wait);
         }
         let (uri, headers) = (request.uri(), request.headers());
-        self.deny("credential", uri);
+        self.deny("credential", uri, from);
         let base = address::base(headers, uri, self.encrypted);
         let mut response = StatusCode::UNAUTHORIZED.into_response();
         for challenge in self.credentials.challenges(headers, stranger, &base) {
@@ -215,10 +219,16 @@ impl Gate {
         response
     }
 
-    fn deny(&self, reason: &'static str, uri: &Uri) {
+    fn sender(&self, request: &Request) -> IpAddr {
+        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+        let peer = peer.map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0.ip());
+        self.proxies.sender(peer, request.headers())
+    }
+
+    fn deny(&self, reason: &'static str, uri: &Uri, from: IpAddr) {
         self.app.metrics().denied(reason);
         let path = rutter_base::text::cap(rutter_base::text::one_line(uri.path()), 200);
-        tracing::warn!(event = "denied", reason, path, "a request was not let in");
+        tracing::warn!(event = "denied", reason, path, %from, "a request was not let in");
     }
 }
 

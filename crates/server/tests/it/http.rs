@@ -14,7 +14,7 @@ use std::time::Duration;
 use rutter_server::app::App;
 use rutter_server::caller::Caller;
 use rutter_server::config::HttpLimits;
-use rutter_server::transport::http::{Certificate, Credentials, Listening, Server};
+use rutter_server::transport::http::{Certificate, Credentials, Listening, Proxies, Server};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -102,8 +102,9 @@ impl Site {
         let address = base.trim_start_matches("http://").to_owned();
         let shutdown = CancellationToken::new();
         let public_names = vec!["docs.example".to_owned()];
-        let server =
-            Server { app: setup.app.clone(), public_names, credentials, limits, certificate };
+        let proxies = Proxies::new(&["127.0.0.1".to_owned()]).unwrap();
+        let app = setup.app.clone();
+        let server = Server { app, public_names, proxies, credentials, limits, certificate };
         tokio::spawn(listening.serve(server, shutdown.clone()));
         Self { address, shutdown, app: setup.app, folder }
     }

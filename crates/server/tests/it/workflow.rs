@@ -2,7 +2,7 @@
 
 use rutter_server::config::HttpLimits;
 use rutter_server::profiles::Profile;
-use rutter_server::transport::http::{Credentials, Listening, Server};
+use rutter_server::transport::http::{Credentials, Listening, Proxies, Server};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -558,6 +558,7 @@ async fn given_metrics_enabled_when_tools_execute_then_counters_increase_and_can
     let server = Server {
         app: setup.app.clone(),
         public_names: Vec::new(),
+        proxies: Proxies::default(),
         credentials: Credentials::none(),
         limits: HttpLimits::default(),
         certificate: None,

@@ -14,7 +14,7 @@ use super::{no_runtime, reload_on_hangup, stop_on_signals, watch};
 use crate::address::is_local;
 use crate::settings::Variable;
 use crate::setup::Setup;
-use crate::transport::http::{Certificate, Credentials, Listening, Names, Server};
+use crate::transport::http::{Certificate, Credentials, Listening, Names, Proxies, Server};
 use clap::Args;
 use rutter_base::failure::{Kind, Report};
 
@@ -51,6 +51,7 @@ impl OverHttp {
 
     async fn serve(&self, setup: &Setup, surroundings: &Surroundings) -> Result<(), Report> {
         check_names(&setup.http.public_names)?;
+        let proxies = proxies(&setup.http.trusted_proxies)?;
         let credentials = self.auth.resolve(surroundings, setup).await?;
         let certificate = certificate(setup, surroundings)?;
         let (host, listening) = self.listen(setup, surroundings, &credentials).await?;
@@ -73,6 +74,7 @@ impl OverHttp {
         let own_name = host.parse::<IpAddr>().is_err().then_some(host);
         let server = Server {
             app: Arc::clone(&setup.app),
+            proxies,
             public_names: own_name.into_iter().chain(setup.http.public_names.clone()).collect(),
             credentials,
             limits: setup.http.limits.clone(),
@@ -130,6 +132,16 @@ fn check_names(names: &[String]) -> Result<(), Report> {
             ),
         )),
     }
+}
+
+/// The proxies that the operator believes.
+fn proxies(texts: &[String]) -> Result<Proxies, Report> {
+    Proxies::new(texts).map_err(|index| {
+        let message = format!(
+            "`http.trusted_proxies[{index}]`: expected an address or a network, such as 10.0.0.7 or 10.0.0.0/8"
+        );
+        Report::new(Kind::Invalid, message)
+    })
 }
 
 /// Says where the server is: in the log, and to a person who watches.

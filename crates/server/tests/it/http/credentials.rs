@@ -62,6 +62,22 @@ async fn wrong_credentials_are_slowed_and_right_ones_are_not() {
 }
 
 #[tokio::test]
+async fn behind_a_proxy_each_caller_is_slowed_alone() {
+    let site = Site::with_keys(json!({"failed_logins_per_minute": 60})).await;
+    let guess = async |from: &str| {
+        let headers = format!("X-API-Key: guess\r\nX-Forwarded-For: 203.0.113.9, {from}\r\n");
+        site.get("/metrics", &headers).await.status
+    };
+    let mut answers = Vec::new();
+    for _ in 0..20 {
+        answers.push(guess("192.0.2.1").await);
+    }
+    assert_eq!(answers.first(), Some(&401), "{answers:?}");
+    assert_eq!(answers.last(), Some(&429), "{answers:?}");
+    assert_eq!(guess("192.0.2.2").await, 401);
+}
+
+#[tokio::test]
 async fn a_password_that_is_right_after_many_wrong_ones_is_a_guess() {
     let credentials = Credentials::none().with_password("ada", "secret");
     let site = Site::with(credentials, HttpLimits::default()).await;

@@ -100,10 +100,14 @@ fn each_key_sees_only_what_it_is_for() {
 
 #[test]
 fn settings_that_contradict_themselves_stop_the_start() {
-    let cases: [(&str, &str); 10] = [
+    let cases: [(&str, &str); 11] = [
         (
             "http: {public_names: [a.example, \"https://b.example\"]}",
             "`http.public_names[1]`: expected a name",
+        ),
+        (
+            "http: {trusted_proxies: [10.0.0.0/8, proxy.example]}",
+            "`http.trusted_proxies[1]`: expected an address or a network",
         ),
         (
             "http: {keys: [{name: a, key_env: NO_SUCH}]}",
