@@ -22,6 +22,7 @@ use rutter_process::guide::Guide;
 use rutter_process::workflow::{Loaded, Snapshot, Workflow};
 
 use crate::changes::{Change, Changes};
+use crate::logging;
 use crate::metrics::Metrics;
 use crate::module::{Module, ModuleId};
 use crate::outbound::Outbound;
@@ -426,7 +427,7 @@ pub async fn blocking<T: Send + 'static>(
     if immutable {
         return Ok(work());
     }
-    tokio::task::spawn_blocking(work)
+    tokio::task::spawn_blocking(logging::carried(work))
         .await
         .map_err(|error| Report::new(Kind::Internal, "internal error").because(&error))
 }

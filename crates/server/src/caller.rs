@@ -4,14 +4,33 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::app::App;
+use crate::changes::Change;
 use crate::scope::{Rule, Scope};
 use crate::session::{Session, View};
+
+/// How a caller proved who it is. The same name may stand in several places for several people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Proof {
+    /// By having started the server.
+    Start,
+    /// Not at all.
+    Nothing,
+    Password,
+    Key,
+    Token,
+}
+
+/// What tells one caller from all others.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Identity {
+    proof: Proof,
+    name: Arc<str>,
+}
 
 /// Who asks.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    name: Arc<str>,
-    local: bool,
+    identity: Identity,
     scope: Arc<Scope>,
     session: Option<Arc<Session>>,
 }
@@ -19,22 +38,37 @@ pub struct Caller {
 impl Caller {
     /// The user at this machine, who started the server.
     pub fn user() -> Self {
-        Self { local: true, ..Self::named("user") }
+        Self::new(Proof::Start, "user")
     }
 
     /// Someone on the network who showed no credential, because none is asked for.
     pub fn anyone() -> Self {
-        Self::named("anyone")
+        Self::new(Proof::Nothing, "anyone")
     }
 
-    /// Someone on the network whose credential has this name.
-    pub fn named(name: &str) -> Self {
-        Self { name: name.into(), local: false, scope: Arc::default(), session: None }
+    /// Someone on the network with a name and a password.
+    pub fn with_password(name: &str) -> Self {
+        Self::new(Proof::Password, name)
+    }
+
+    /// Someone on the network with the key of this name.
+    pub fn with_key(name: &str) -> Self {
+        Self::new(Proof::Key, name)
+    }
+
+    /// Someone on the network with a token that was given to this name.
+    pub fn with_token(name: &str) -> Self {
+        Self::new(Proof::Token, name)
+    }
+
+    fn new(proof: Proof, name: &str) -> Self {
+        let identity = Identity { proof, name: name.into() };
+        Self { identity, scope: Arc::default(), session: None }
     }
 
     /// Someone who may see nothing.
     pub fn nobody() -> Self {
-        Self::named("nobody").within(&Scope::of(Rule::Modules(BTreeSet::new())), None)
+        Self::new(Proof::Nothing, "nobody").within(&Scope::of(Rule::Modules(BTreeSet::new())), None)
     }
 
     /// The same caller with less of the server.
@@ -45,14 +79,20 @@ impl Caller {
         self
     }
 
-    /// The name of the credential.
-    pub fn name(&self) -> &str {
-        &self.name
+    /// Who it is, to be told from all others.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// The name of the credential that was shown, if one was.
+    pub fn name(&self) -> Option<&Arc<str>> {
+        let Identity { proof, name } = &self.identity;
+        (!matches!(proof, Proof::Start | Proof::Nothing)).then_some(name)
     }
 
     /// Whether this is the user at this machine, and not someone on the network.
     pub fn is_local(&self) -> bool {
-        self.local
+        self.identity.proof == Proof::Start
     }
 
     /// What the caller may see at most, whatever the sessions say now.
@@ -69,7 +109,10 @@ impl Caller {
         match &self.session {
             None => view,
             Some(session) => {
-                let (own, _) = session.look().await;
+                let (own, shrunk) = session.look().await;
+                if shrunk {
+                    app.changes().announce(Change::Tools);
+                }
                 view.and(own)
             }
         }

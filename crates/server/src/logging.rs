@@ -7,6 +7,7 @@
 
 mod correlation;
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt::{self, Write as _};
 use std::io::Write as _;
@@ -21,7 +22,7 @@ use tracing::subscriber::Interest;
 use tracing::{Event, Level, Metadata, Subscriber};
 
 use correlation::Request;
-pub use correlation::within;
+pub use correlation::{carried, within};
 
 /// How a line looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -88,10 +89,15 @@ impl Subscriber for Lines {
         if let Some(request) = Request::current() {
             fields.set("correlation_id", Value::from(request.id.to_string()));
             fields.set("method", Value::from(request.method));
+            if let Some(caller) = request.caller {
+                fields.set("caller", Value::from(&*caller));
+            }
         }
         event.record(&mut fields);
-        let line = line(self.format, *event.metadata().level(), event.metadata().target(), fields);
-        (self.write)(&self.secrets.redact(&line));
+        // Before anything is escaped, which would hide a secret with quotes in it.
+        fields.redact(&self.secrets);
+        let metadata = event.metadata();
+        (self.write)(&line(self.format, *metadata.level(), metadata.target(), fields));
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
@@ -122,6 +128,16 @@ impl Fields {
         match self.0.iter_mut().find(|(known, _)| *known == name) {
             Some((_, known)) => *known = value,
             None => self.0.push((name, value)),
+        }
+    }
+
+    /// Strikes out every secret in the values.
+    fn redact(&mut self, secrets: &Secrets) {
+        for (_, value) in &mut self.0 {
+            let Value::String(text) = value else { continue };
+            if let Cow::Owned(redacted) = secrets.redact(text) {
+                *text = redacted;
+            }
         }
     }
 
@@ -283,16 +299,17 @@ mod tests {
         let lines = Lines {
             level: LevelFilter::INFO,
             format: Format::Json,
-            secrets: Secrets::new(["hunter22".into()]),
+            secrets: Secrets::new(["hunter22".into(), "a\"b\\c".into()]),
             write: |line| WRITTEN.lock().unwrap().push_str(line),
         };
         let _logging = tracing::subscriber::set_default(lines);
-        within("tools/call", async {
+        within("tools/call", Some("ada".into()), async {
             tracing::info!(
                 event = "tool_call",
                 tool = "read",
                 ms = 1.23456,
                 api_token = "abc",
+                reason = "it is a\"b\\c",
                 "hunter22\nnext"
             );
             tracing::debug!(event = "not_wanted");
@@ -310,7 +327,8 @@ mod tests {
             line,
             serde_json::json!({
                 "level": "info", "event": "tool_call", "msg": "[redacted]\nnext",
-                "method": "tools/call", "tool": "read", "ms": 1.235, "api_token": "[redacted]",
+                "method": "tools/call", "caller": "ada", "tool": "read", "ms": 1.235, "api_token": "[redacted]",
+                "reason": "it is [redacted]",
             })
         );
     }

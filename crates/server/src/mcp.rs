@@ -180,7 +180,7 @@ impl Handler {
         method: &'static str,
         work: impl Future<Output = Result<T, ErrorData>>,
     ) -> Result<T, ErrorData> {
-        logging::within(method, AssertUnwindSafe(work).catch_unwind())
+        logging::within(method, self.caller.name().cloned(), AssertUnwindSafe(work).catch_unwind())
             .await
             // The panic itself was logged by the hook.
             .unwrap_or_else(|_| Err(ErrorData::internal_error("internal error", None)))
@@ -342,7 +342,7 @@ impl ServerHandler for Handler {
                 return Err(unknown("tool", &request.name, names));
             };
             let app = Arc::clone(&self.app);
-            let call = Call { app, session: view.context, context, local: self.caller.is_local() };
+            let call = Call { app, caller: self.caller.clone(), session: view.context, context };
             tool::run(&entry, &view.scope, call, request).await
         })
         .await

@@ -48,11 +48,12 @@ pub async fn with_project<T: Send + 'static>(
 ) -> Result<T, Report> {
     let guide = call.app.guide()?.clone();
     let open = |roots: Vec<PathBuf>| {
-        let (places, named, local) = (call.app.projects().clone(), named.clone(), call.local);
+        let (places, named, local) =
+            (call.app.projects().clone(), named.clone(), call.caller.is_local());
         blocking(false, move || places.open(named.as_deref(), local, &roots))
     };
     let mut opened = open(Vec::new()).await?;
-    if call.local && matches!(opened, Err(Refusal::Outside(_))) {
+    if call.caller.is_local() && matches!(opened, Err(Refusal::Outside(_))) {
         let roots = client_roots(call).await;
         if !roots.is_empty() {
             opened = open(roots).await?;

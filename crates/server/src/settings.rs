@@ -153,11 +153,25 @@ impl Environment {
         Ok(Some(text.trim().to_owned()))
     }
 
-    /// The values that must not appear in a log: those of the product's own secret settings.
-    pub fn secrets(&self) -> Vec<String> {
-        let own = |name: &String| is_own(name) && secret::is_secret_name(name);
-        let all = self.process.iter().chain(&self.file);
-        all.filter(|(name, _)| own(name)).map(|(_, value)| value.clone()).collect()
+    /// The values that must not appear in a log: those of the product's own secret settings, and
+    /// of the files that they name. A file that cannot be read is reported by whoever needs it.
+    pub fn secrets(&self, folder: &Path) -> Vec<String> {
+        let mut secrets = Vec::new();
+        for (name, value) in self.process.iter().chain(&self.file) {
+            if !is_own(name) || !secret::is_secret_name(name) {
+                continue;
+            }
+            let value = match name.strip_suffix("_FILE") {
+                None => value.clone(),
+                Some(_) => read_named(&folder.join(value), MAX_FILE).unwrap_or_default(),
+            };
+            // One of several keys is a secret by itself.
+            if name.contains("_KEYS") {
+                secrets.extend(value.split(',').map(|key| key.trim().to_owned()));
+            }
+            secrets.push(value.trim().to_owned());
+        }
+        secrets
     }
 
     /// What the start is logged with: the product's own variables, and which secrets are there.
@@ -243,6 +257,22 @@ mod tests {
                 ("RUTTER_STATE_KEY", "[redacted]")
             ]
         );
-        assert_eq!(environment.secrets(), ["topsecret"]);
+        assert_eq!(environment.secrets(Path::new("")), ["topsecret"]);
+    }
+
+    #[test]
+    fn each_of_several_keys_is_a_secret_wherever_it_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("keys"), "first, second\n").unwrap();
+        let environment = Environment::of([
+            ("RUTTER_AUTH_API_KEYS_FILE".into(), "keys".into()),
+            ("RUTTER_AUTH_BASIC_PASSWORD".into(), "a,b".into()),
+            ("RUTTER_STATE_KEY_FILE".into(), "missing".into()),
+        ]);
+        let secrets = environment.secrets(folder.path());
+        for secret in ["first", "second", "a,b"] {
+            assert!(secrets.iter().any(|known| known == secret), "{secrets:?}");
+        }
+        assert!(!secrets.iter().any(|secret| secret == "a" || secret == "keys"), "{secrets:?}");
     }
 }

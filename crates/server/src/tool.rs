@@ -24,6 +24,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::app::App;
+use crate::caller::Caller;
 use crate::metrics::Outcome;
 use crate::module::ModuleId;
 use crate::schema;
@@ -132,12 +133,12 @@ impl<T: Serialize + JsonSchema + Send> Output for Data<T> {
 pub struct Call {
     /// Everything a tool may use.
     pub app: Arc<App>,
+    /// Who calls.
+    pub caller: Caller,
     /// What the caller's session is for.
     pub session: Option<Arc<Context>>,
     /// The request, for what the protocol allows a tool beyond its answer.
     pub context: RequestContext<RoleServer>,
-    /// Whether the caller is the user at this machine, and not someone on the network.
-    pub local: bool,
 }
 
 impl Call {

@@ -10,6 +10,7 @@ use rutter_base::root::Stamp;
 use rutter_board::{Entity, Follower, Happened, StateFile, Touched};
 
 use super::{App, board};
+use crate::caller::Caller;
 use crate::changes::Change;
 use crate::module::ModuleId;
 
@@ -45,6 +46,18 @@ impl App {
             .await;
     }
 
+    /// What else changes for a caller when something did: a session's own resource shows what it is
+    /// about, and what its discipline takes away is announced by looking.
+    pub async fn implied(&self, change: &Change, caller: &Caller) -> Option<Change> {
+        let Change::Resource(uri) = change else { return None };
+        let context = caller.session(self).filter(|_| board::is_ours(uri))?.context()?;
+        if !board::uris_of(&context).contains(uri) {
+            return None;
+        }
+        caller.view(self).await;
+        Some(Change::Resource(board::SESSION.to_owned()))
+    }
+
     /// Whether a resource is one that [`App::follow_board`] is for.
     pub fn is_of_board(uri: &str) -> bool {
         board::is_ours(uri)
@@ -72,14 +85,6 @@ impl App {
             if std::mem::replace(seen, stamp) != stamp {
                 changes.push(Change::Resource((*uri).to_owned()));
             }
-        }
-        // A session's own resource shows what it is about.
-        let own = self.session().and_then(|session| session.context());
-        let own = own.map(|context| board::uris_of(&context)).unwrap_or_default();
-        let touched =
-            |change: &Change| matches!(change, Change::Resource(uri) if own.contains(uri));
-        if changes.iter().any(touched) {
-            changes.push(Change::Resource(board::SESSION.to_owned()));
         }
         changes
     }

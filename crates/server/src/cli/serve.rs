@@ -80,9 +80,8 @@ impl Serve {
             )?,
         };
         let setup = self.serving.setup(surroundings)?;
-        let named = setup.http.keys.iter().filter_map(|key| key.key_env.as_deref());
-        let named = named.filter_map(|name| environment.named(name)).map(str::to_owned);
-        let secrets = environment.secrets().into_iter().chain(named).collect::<Vec<_>>();
+        let mut secrets = environment.secrets(&surroundings.folder);
+        secrets.extend(auth::secrets(surroundings, &setup));
         logging::start(
             level.unwrap_or(LevelFilter::INFO),
             format.unwrap_or_default(),

@@ -1,8 +1,8 @@
 //! Ids that tie the log lines of one request together.
 
 use std::fmt;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 tokio::task_local! {
     /// The request that the task works on.
@@ -10,12 +10,14 @@ tokio::task_local! {
 }
 
 /// A request, as its log lines name it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Request {
     /// What only this request has.
     pub(super) id: Id,
     /// The method that it calls.
     pub(super) method: &'static str,
+    /// The name of the credential that was shown with it.
+    pub(super) caller: Option<Arc<str>>,
 }
 
 /// A random part for the process and a number for the request: unique across processes, without
@@ -27,11 +29,12 @@ pub(super) struct Id {
 }
 
 impl Request {
-    fn next(method: &'static str) -> Self {
+    fn next(method: &'static str, caller: Option<Arc<str>>) -> Self {
         static PROCESS: OnceLock<u64> = OnceLock::new();
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let process = *PROCESS.get_or_init(|| uuid::Uuid::new_v4().as_u64_pair().0);
-        Self { id: Id { process, number: NUMBER.fetch_add(1, Ordering::Relaxed) }, method }
+        let id = Id { process, number: NUMBER.fetch_add(1, Ordering::Relaxed) };
+        Self { id, method, caller }
     }
 
     /// The request that this task works on.
@@ -43,9 +46,19 @@ impl Request {
 /// Does the work of a request: every line that is logged meanwhile has its id.
 pub fn within<F: Future>(
     method: &'static str,
+    caller: Option<Arc<str>>,
     work: F,
 ) -> impl Future<Output = F::Output> + use<F> {
-    CURRENT.scope(Request::next(method), work)
+    CURRENT.scope(Request::next(method, caller), work)
+}
+
+/// The same work on whichever thread: its lines have the id of the request that it is for.
+pub fn carried<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
+    let request = Request::current();
+    move || match request {
+        Some(request) => CURRENT.sync_scope(request, work),
+        None => work(),
+    }
 }
 
 impl fmt::Display for Id {

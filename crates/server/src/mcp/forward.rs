@@ -1,5 +1,7 @@
 //! From the change bus to a client, in the words of its era.
 
+use std::sync::Arc;
+
 use rmcp::model::{
     LoggingLevel, LoggingMessageNotificationParam, ResourceUpdatedNotificationParam,
 };
@@ -7,6 +9,8 @@ use rmcp::service::{Peer, RoleServer, SubscriptionContext};
 use serde_json::json;
 
 use super::Handler;
+use crate::app::App;
+use crate::caller::Caller;
 use crate::changes::Change;
 
 /// Tells a session of the older era, until it is closed.
@@ -14,6 +18,7 @@ pub(super) fn to_session(handler: &Handler, peer: Peer<RoleServer>) {
     let mut listener = handler.app.changes().subscribe();
     let connection = handler.connection.clone();
     let shutdown = handler.shutdown.clone();
+    let (app, caller) = (Arc::clone(&handler.app), handler.caller.clone());
     tokio::spawn(async move {
         loop {
             let changes = tokio::select! {
@@ -21,7 +26,7 @@ pub(super) fn to_session(handler: &Handler, peer: Peer<RoleServer>) {
                 () = shutdown.cancelled() => None,
             };
             let Some(changes) = changes else { return };
-            for change in changes {
+            for change in told(&app, &caller, changes).await {
                 let sent = match change {
                     Change::Tools => peer.notify_tool_list_changed().await,
                     Change::Prompts => peer.notify_prompt_list_changed().await,
@@ -59,6 +64,21 @@ pub(super) fn to_session(handler: &Handler, peer: Peer<RoleServer>) {
     });
 }
 
+/// Everything that changed for a caller.
+async fn told(
+    app: &App,
+    caller: &Caller,
+    changes: impl IntoIterator<Item = Change>,
+) -> Vec<Change> {
+    let mut told = Vec::new();
+    for change in changes {
+        let implied = app.implied(&change, caller).await;
+        told.push(change);
+        told.extend(implied.filter(|implied| !told.contains(implied)));
+    }
+    told
+}
+
 /// Tells a stream of the newer era, until it is cancelled.
 pub(super) async fn to_stream(handler: &Handler, subscription: SubscriptionContext) {
     let mut listener = handler.app.changes().subscribe();
@@ -71,7 +91,7 @@ pub(super) async fn to_stream(handler: &Handler, subscription: SubscriptionConte
         };
         let Some(changes) = changes else { return };
         let sink = subscription.sink();
-        for change in changes {
+        for change in told(&handler.app, &handler.caller, changes).await {
             let sent = match change {
                 Change::Tools if accepted.tools_list_changed == Some(true) => {
                     sink.notify_tool_list_changed().await

@@ -119,18 +119,16 @@ fn deleted<I>(which: I) -> Record<Deleted<I>> {
 /// The board, and on whose behalf a tool works on it.
 fn board_for<T: Tool>(call: &Call) -> Result<(Arc<Board>, Actor), Report> {
     let board = Arc::clone(call.app.board()?);
-    Ok((board, actor(call.session.as_deref(), T::NAME)))
+    Ok((board, actor(call, T::NAME)))
 }
 
-/// On whose behalf a change is made, for the journal.
-fn actor(session: Option<&Context>, tool: &str) -> Actor {
-    let actor = Actor::of(tool);
-    match session.cloned() {
-        Some(Context { session_id: session, recipe, discipline, .. }) => {
-            Actor { session, recipe, discipline, ..actor }
-        }
-        None => actor,
-    }
+/// On whose behalf a change is made, for the journal: a caller on the network whose session has no
+/// name goes by its own.
+fn actor(call: &Call, tool: &str) -> Actor {
+    let Context { session_id, recipe, discipline, .. } =
+        call.session.as_deref().cloned().unwrap_or_default();
+    let session = session_id.or_else(|| call.caller.name().map(ToString::to_string));
+    Actor { session, recipe, discipline, ..Actor::of(tool) }
 }
 
 fn page(cursor: Option<String>, limit: Option<i64>) -> PageRequest {

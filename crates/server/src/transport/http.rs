@@ -179,11 +179,11 @@ impl Gate {
             Err(stranger) => return Err(self.turn_away(request, stranger, from)),
         };
         let caller = admitted.caller;
-        if admitted.guessable && self.throttle.is_guessing(from, caller.name()) {
+        if admitted.guessable && self.throttle.is_guessing(from, caller.identity()) {
             self.deny("rate", uri, from);
             return Err(too_often(Duration::from_secs(1)));
         }
-        if let Err(wait) = self.throttle.request(caller.name()) {
+        if let Err(wait) = self.throttle.request(caller.identity()) {
             self.deny("rate", uri, from);
             return Err(too_often(wait));
         }
@@ -257,6 +257,10 @@ fn too_often(wait: Duration) -> Response {
 fn no_place() -> Response {
     let what = "there are too many sessions; try again later\n";
     (StatusCode::SERVICE_UNAVAILABLE, [(RETRY_AFTER, "30")], what).into_response()
+}
+
+fn ending() -> Response {
+    (StatusCode::SERVICE_UNAVAILABLE, "the server is about to end\n").into_response()
 }
 
 fn not_found(what: &'static str) -> Response {

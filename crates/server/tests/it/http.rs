@@ -81,8 +81,8 @@ impl Site {
     /// With two callers, `ada` and `bob`, whose keys are their names and `-key`.
     async fn with_keys(settings: Value) -> Self {
         let credentials = Credentials::none()
-            .with_key("ada-key", Caller::named("ada"))
-            .with_key("bob-key", Caller::named("bob"));
+            .with_key("ada-key", Caller::with_key("ada"))
+            .with_key("bob-key", Caller::with_key("bob"));
         Self::with(credentials, limits(settings)).await
     }
 

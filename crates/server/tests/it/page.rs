@@ -226,7 +226,7 @@ async fn what_a_scope_hides_looks_like_what_is_not_there() {
     assert_eq!(missing.status, StatusCode::NOT_FOUND);
     let without = |modules: &[ModuleId]| {
         let scope = Scope::of(Rule::Modules(modules.iter().copied().collect()));
-        Site::seen_by(handbook(), Caller::named("ada").within(&scope, None), Settings::default())
+        Site::seen_by(handbook(), Caller::with_key("ada").within(&scope, None), Settings::default())
     };
     let site = without(&[ModuleId::Process]);
     let hidden = site.get("/documents/kb/deploy").await;
@@ -253,7 +253,7 @@ async fn what_a_scope_hides_looks_like_what_is_not_there() {
     assert_eq!(hidden.body.replace("arch”", "hcra”"), absent.body);
 
     let nothing = Scope::of(Rule::Tools(BTreeSet::new()));
-    let caller = Caller::named("ada").within(&nothing, None);
+    let caller = Caller::with_key("ada").within(&nothing, None);
     let page = Site::seen_by(handbook(), caller, Settings::default()).body("/").await;
     assert!(page.contains("There are none for you.") && !page.contains("id=\"workflow\""));
 }
@@ -314,7 +314,7 @@ async fn the_board_is_shown_to_whom_it_is_for() {
     assert!(shown.contains("sails") && shown.contains("1 of 3"), "{shown}");
 
     let without = Scope::of(Rule::WithoutTools(["get_project_progress".to_owned()].into()));
-    let caller = Caller::named("ada").within(&without, None);
+    let caller = Caller::with_key("ada").within(&without, None);
     let router = page::router(site.app.clone(), Settings::default()).layer(Extension(caller));
     let site = Site { router, ..site };
     assert!(!site.body("/").await.contains("id=\"board\""));

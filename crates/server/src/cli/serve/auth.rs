@@ -91,7 +91,7 @@ impl AuthFlags {
                         let keys = keys.unwrap_or_default();
                         for (index, key) in keys.split(',').map(str::trim).enumerate() {
                             check(&credentials, Variable::AUTH_API_KEYS.name, key)?;
-                            let caller = Caller::named(&format!("key {}", index + 1));
+                            let caller = Caller::with_key(&format!("key {}", index + 1));
                             credentials = credentials.with_key(key, caller);
                         }
                     }
@@ -151,6 +151,12 @@ impl AuthFlags {
         let keys = secret(&self.api_keys, Variable::AUTH_API_KEYS, Variable::AUTH_API_KEYS_FILE)?;
         Ok(Given { name: name.map(str::to_owned), password, keys })
     }
+}
+
+/// The keys of the configuration file that can be read, so that none of them is ever logged.
+pub(super) fn secrets(surroundings: &Surroundings, setup: &Setup) -> Vec<String> {
+    let keys = setup.http.keys.iter();
+    keys.filter_map(|key| secret(key, "", surroundings, setup).ok()).collect()
 }
 
 /// The keys of the configuration file, each with its caller.
@@ -214,7 +220,7 @@ fn holder(key: &HttpKey, setup: &Setup) -> Result<Caller, Report> {
     } else {
         None
     };
-    Ok(Caller::named(&key.name).within(&Scope::all(rules), session))
+    Ok(Caller::with_key(&key.name).within(&Scope::all(rules), session))
 }
 
 /// Refuses a key that is no secret, or that someone else has.

@@ -68,7 +68,7 @@ impl Credentials {
     #[must_use]
     pub fn with_password(mut self, name: &str, password: &str) -> Self {
         let fingerprint = fingerprint(format!("{name}:{password}").as_bytes());
-        self.password = Some(Known { fingerprint, caller: Caller::named(name) });
+        self.password = Some(Known { fingerprint, caller: Caller::with_password(name) });
         self
     }
 
@@ -225,7 +225,7 @@ mod tests {
         fields: &[(&'static str, &str)],
     ) -> Option<String> {
         let admitted = credentials.admit(&headers(fields)).await.ok()?;
-        Some(admitted.caller.name().to_owned())
+        admitted.caller.name().map(ToString::to_string)
     }
 
     fn basic(text: &str) -> String {
@@ -255,8 +255,8 @@ mod tests {
     #[tokio::test]
     async fn each_key_has_its_caller_however_it_is_shown() {
         let credentials = Credentials::none()
-            .with_key("one", Caller::named("first"))
-            .with_key("two", Caller::named("second"));
+            .with_key("one", Caller::with_key("first"))
+            .with_key("two", Caller::with_key("second"));
         let (bearer, password) = ("Bearer two".to_owned(), basic("anyone:two"));
         for (header, value) in
             [("x-api-key", "two"), ("authorization", &bearer), ("authorization", &password)]

@@ -13,8 +13,9 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use rmcp::model::{
-    CallToolRequest, ClientRequest, ErrorCode, GetExtensions, GetMeta, JsonObject, JsonRpcRequest,
-    ProtocolVersion, RequestMetaObject, ServerJsonRpcMessage,
+    CallToolRequest, ClientCapabilities, ClientRequest, ErrorCode, GetExtensions, GetMeta,
+    Implementation, InitializeRequestParams, JsonObject, JsonRpcRequest, ProtocolVersion,
+    RequestMetaObject, ServerJsonRpcMessage,
 };
 use rmcp::service::{
     RequestContext, RoleServer, RunningService, RxJsonRpcMessage, Service, TxJsonRpcMessage,
@@ -37,7 +38,10 @@ pub(super) struct Direct {
 impl Direct {
     /// `handler` is never asked anything.
     pub(super) fn new(handler: Handler) -> Self {
-        Self { silence: serve_directly(handler, Nowhere, None) }
+        let newer =
+            InitializeRequestParams::new(ClientCapabilities::default(), Implementation::default())
+                .with_protocol_version(ProtocolVersion::V_2026_07_28);
+        Self { silence: serve_directly(handler, Nowhere, Some(newer)) }
     }
 
     /// The answer to a plain call; `None` if the message is anything else.
@@ -105,10 +109,14 @@ fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     value.to_str().ok()
 }
 
+/// An answer, with the status that the SDK would give it.
 fn written(message: &ServerJsonRpcMessage) -> Response {
     let status = match message {
         ServerJsonRpcMessage::Error(error) => match error.error.code {
-            ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => StatusCode::BAD_REQUEST,
+            ErrorCode::HEADER_MISMATCH
+            | ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY
+            | ErrorCode::UNSUPPORTED_PROTOCOL_VERSION => StatusCode::BAD_REQUEST,
+            ErrorCode::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
             _ => StatusCode::OK,
         },
         _ => StatusCode::OK,

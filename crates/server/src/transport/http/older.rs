@@ -26,9 +26,9 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::messages::{self, Bounds};
 use super::sessions::{Place, Places};
-use super::{no_place, not_found};
+use super::{ending, no_place, not_found};
 use crate::app::App;
-use crate::caller::Caller;
+use crate::caller::{Caller, Identity};
 use crate::config::HttpLimits;
 use crate::mcp::Handler;
 use crate::transport::decode::Incoming;
@@ -49,7 +49,7 @@ pub(super) struct Older {
 
 #[derive(Clone)]
 struct Open {
-    owner: String,
+    owner: Identity,
     incoming: mpsc::Sender<ClientJsonRpcMessage>,
 }
 
@@ -90,11 +90,11 @@ async fn connect(
     let (incoming, received) = mpsc::channel(older.queue);
     let (events, outgoing) = mpsc::channel(older.queue);
     let endpoint = format!("event: endpoint\ndata: /messages?sessionId={id}\n\n");
-    let owner = caller.name().to_owned();
+    let owner = caller.identity().clone();
     older.open().insert(id.clone(), Open { owner, incoming });
-    let ending = older.shutdown.child_token();
-    let handler = Handler::new(Arc::clone(&older.app), caller, ending.clone());
-    let pair = Pair { received, events, stall: older.stall, ending: ending.clone() };
+    let (shutdown, ending) = (older.shutdown.clone(), CancellationToken::new());
+    let handler = Handler::new(Arc::clone(&older.app), caller, shutdown.clone());
+    let pair = Pair { received, events, stall: older.stall, shutdown, ending: ending.clone() };
     let service = serve_directly_with_ct(handler, pair, None, ending.clone());
     tokio::spawn(async move {
         let _ = service.waiting().await;
@@ -149,12 +149,15 @@ async fn receive(
     to: Result<Query<To>, QueryRejection>,
     request: Request,
 ) -> Response {
+    if older.shutdown.is_cancelled() {
+        return ending();
+    }
     let Ok(Query(to)) = to else {
         return (StatusCode::BAD_REQUEST, "`sessionId` is missing\n").into_response();
     };
     // One of someone else is not told from none.
     let session = older.open().get(&to.session_id).cloned();
-    let session = session.filter(|session| session.owner == caller.name());
+    let session = session.filter(|session| session.owner == *caller.identity());
     let Some(session) = session else { return not_found("there is no such session\n") };
     let (parts, body) = request.into_parts();
     let body = match older.bounds.read(&parts.headers, body).await {
@@ -176,6 +179,9 @@ struct Pair {
     received: mpsc::Receiver<ClientJsonRpcMessage>,
     events: mpsc::Sender<Bytes>,
     stall: Duration,
+    /// The server takes no more messages.
+    shutdown: CancellationToken,
+    /// Nobody reads any more.
     ending: CancellationToken,
 }
 
@@ -199,8 +205,12 @@ impl Transport<RoleServer> for Pair {
         }
     }
 
+    /// `None` ends the service once it has answered what it was asked.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        self.received.recv().await
+        tokio::select! {
+            message = self.received.recv() => message,
+            () = self.shutdown.cancelled() => None,
+        }
     }
 
     async fn close(&mut self) -> io::Result<()> {

@@ -50,15 +50,18 @@ type Known = Mutex<Option<(Instant, Health)>>;
 
 /// That the server lives, and how each part of it is. Anyone may ask, so nothing is named.
 async fn health(app: Arc<App>, known: Arc<Known>) -> Response {
-    // Those who ask meanwhile wait for the same answer.
-    let mut known = known.lock().await;
-    if known.as_ref().is_none_or(|(at, _)| at.elapsed() >= HEALTH_AGE) {
-        *known = look(app).await.map(|health| (Instant::now(), health));
-    }
-    match &*known {
-        Some((_, health)) => ([(CACHE_CONTROL, "no-store")], Json(health)).into_response(),
-        None => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-    }
+    // In a task of its own: whoever hangs up does not make the next one look again.
+    let answer = tokio::spawn(async move {
+        // Those who ask meanwhile wait for the same answer.
+        let mut known = known.lock().await;
+        if known.as_ref().is_none_or(|(at, _)| at.elapsed() >= HEALTH_AGE) {
+            *known = look(app).await.map(|health| (Instant::now(), health));
+        }
+        let (_, health) = known.as_ref()?;
+        Some(([(CACHE_CONTROL, "no-store")], Json(health)).into_response())
+    });
+    let answer = answer.await.ok().flatten();
+    answer.unwrap_or_else(|| StatusCode::INTERNAL_SERVER_ERROR.into_response())
 }
 
 async fn look(app: Arc<App>) -> Option<Health> {

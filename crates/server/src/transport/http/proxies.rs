@@ -27,6 +27,10 @@ impl Network {
             Some((address, bits)) => (address, Some(bits.parse().ok()?)),
         };
         let address: IpAddr = address.parse().ok()?;
+        // Senders are never of this kind: it would match nobody.
+        if address.to_canonical() != address {
+            return None;
+        }
         let most = if address.is_ipv4() { 32 } else { 128 };
         let bits = bits.unwrap_or(most);
         (bits <= most).then_some(Self { address, bits })
@@ -127,8 +131,16 @@ mod tests {
         assert!(contains("fd00::/8", "fdff::1") && !contains("fd00::/8", "fc00::1"));
         assert!(contains("::/0", "fc00::1") && !contains("::/0", "10.0.0.1"));
         assert!(contains("10.0.0.1", "10.0.0.1") && !contains("10.0.0.1", "10.0.0.0"));
-        for wrong in ["", "proxy", "10.0.0.0/33", "10.0.0/8", "::1/129", "10.0.0.0/", "10.0.0.0/-1"]
-        {
+        for wrong in [
+            "",
+            "proxy",
+            "10.0.0.0/33",
+            "10.0.0/8",
+            "::1/129",
+            "10.0.0.0/",
+            "10.0.0.0/-1",
+            "::ffff:10.0.0.7",
+        ] {
             assert_eq!(Network::parse(wrong), None, "{wrong}");
         }
     }

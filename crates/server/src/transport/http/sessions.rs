@@ -17,7 +17,7 @@ use rmcp::transport::streamable_http_server::session::{ServerSseMessage, Session
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-use crate::caller::Caller;
+use crate::caller::{Caller, Identity};
 use crate::config::HttpLimits;
 use crate::metrics::{Gauge, Inside};
 use resumable::Answers;
@@ -87,7 +87,7 @@ pub(super) struct Sessions {
 }
 
 struct Open {
-    owner: String,
+    owner: Identity,
     used: Instant,
     /// The streams that are open have a clone each.
     streams: Arc<()>,
@@ -116,7 +116,7 @@ impl Sessions {
     /// Whether a caller has this session. One of someone else is not told from none.
     pub(super) fn belongs(&self, id: &str, caller: &Caller) -> bool {
         self.open().get_mut(id).is_some_and(|session| {
-            let own = session.owner == caller.name();
+            let own = session.owner == *caller.identity();
             if own {
                 session.used = Instant::now();
             }
@@ -178,7 +178,7 @@ impl SessionManager for Sessions {
             return Err(SessionFailure::Full);
         };
         let (id, transport) = self.inner.create_session().await?;
-        let owner = caller().map(|caller| caller.name().to_owned()).unwrap_or_default();
+        let owner = caller().unwrap_or_else(Caller::nobody).identity().clone();
         let session = Open {
             owner,
             used: Instant::now(),

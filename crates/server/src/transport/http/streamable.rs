@@ -17,7 +17,7 @@ use super::direct::Direct;
 use super::held::hold;
 use super::messages::{self, Bounds};
 use super::sessions::{self, Places, Sessions};
-use super::{no_place, not_found};
+use super::{ending, no_place, not_found};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::config::HttpLimits;
@@ -37,6 +37,8 @@ struct Streamable {
     shutdown: CancellationToken,
     /// The messages that have no whole answer yet.
     unanswered: TaskTracker,
+    /// Whether the SDK sends nothing any more.
+    over: CancellationToken,
 }
 
 pub(super) fn router(
@@ -48,13 +50,14 @@ pub(super) fn router(
     let sessions = Arc::new(Sessions::new(limits, places));
     tokio::spawn(Arc::clone(&sessions).tidy());
     let unanswered = TaskTracker::new();
+    let over = after(shutdown.clone(), unanswered.clone());
     let config = StreamableHttpServerConfig::default()
         // Every request has passed the guard, on whichever route.
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_json_response(true)
         .with_max_request_body_bytes(limits.body_bytes.get())
-        .with_cancellation_token(after(shutdown.clone(), unanswered.clone()));
+        .with_cancellation_token(over.clone());
     let service = {
         let (app, shutdown) = (Arc::clone(&app), shutdown.clone());
         let handler = move || {
@@ -65,7 +68,8 @@ pub(super) fn router(
     };
     let direct = Direct::new(Handler::new(Arc::clone(&app), Caller::nobody(), shutdown.clone()));
     let bounds = Bounds::new(limits);
-    let streamable = Streamable { app, service, direct, sessions, bounds, shutdown, unanswered };
+    let streamable =
+        Streamable { app, service, direct, sessions, bounds, shutdown, unanswered, over };
     Router::new().route("/mcp", routing::any(answer)).with_state(Arc::new(streamable))
 }
 
@@ -97,11 +101,14 @@ async fn answer(
     let both = accepts_both(&mut parts.headers);
     match parts.method {
         Method::POST => {
+            let unanswered = streamable.unanswered.token();
+            if streamable.over.is_cancelled() {
+                return ending();
+            }
             let body = match streamable.bounds.read(&parts.headers, body).await {
                 Ok(body) => body,
                 Err(answer) => return answer,
             };
-            let unanswered = streamable.unanswered.token();
             hold(streamable.take(caller, parts, body, both).await, unanswered)
         }
         Method::DELETE => {
@@ -128,14 +135,18 @@ impl Streamable {
         }
         // It was read in whichever case.
         parts.headers.insert(CONTENT_TYPE, JSON);
-        let answer = self.pass_on(caller, parts, body.clone()).await;
+        let answer = self.pass_on(caller.clone(), parts.clone(), body.clone()).await;
         if answer.status() != StatusCode::UNSUPPORTED_MEDIA_TYPE {
             return answer;
         }
-        // It is JSON, so it is no message.
+        // It says that it is JSON, so it is no message as the SDK knows them.
         match messages::decode(&body) {
             Incoming::Refused(refusal) => messages::refused(&refusal),
-            Incoming::Nothing | Incoming::Message(_) => StatusCode::ACCEPTED.into_response(),
+            Incoming::Nothing => StatusCode::ACCEPTED.into_response(),
+            Incoming::Message(message) => match serde_json::to_vec(&message) {
+                Ok(plain) => self.pass_on(caller, parts, plain.into()).await,
+                Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+            },
         }
     }
 
@@ -160,7 +171,9 @@ fn accepts_both(headers: &mut HeaderMap) -> bool {
     let takes = |kind| {
         let said = headers.get_all(ACCEPT).iter().filter_map(|accept| accept.to_str().ok());
         let mut kinds = said.flat_map(|accept| accept.split(','));
-        kinds.any(|said| said.split(';').next().is_some_and(|said| said.trim() == kind))
+        kinds.any(|said| {
+            said.split(';').next().is_some_and(|said| said.trim().eq_ignore_ascii_case(kind))
+        })
     };
     let both = !headers.contains_key(ACCEPT)
         || takes("*/*")

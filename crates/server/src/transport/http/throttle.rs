@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use rutter_base::bucket::TokenBucket;
 
+use crate::caller::Identity;
+
 /// How many callers or addresses are remembered. The least of them is forgotten for a new one
 /// only when it has all its tokens back, so that forgetting gives nothing away.
 const REMEMBERED: usize = 10_000;
@@ -58,13 +60,33 @@ impl<K: Hash + Eq> Buckets<K> {
     }
 }
 
+/// Where someone is. Whoever has one address of IPv6 has the 2^64 of its network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Place {
+    Address(IpAddr),
+    Network(u64),
+}
+
+impl Place {
+    fn of(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V6(address) if !address.is_loopback() => {
+                let [a, b, c, d, ..] = address.segments();
+                let join = |high: u64, low: u16| high << 16 | u64::from(low);
+                Self::Network([a, b, c, d].into_iter().fold(0, join))
+            }
+            address => Self::Address(address),
+        }
+    }
+}
+
 /// What bounds those who come in, and those who do not.
 #[derive(Debug)]
 pub(super) struct Throttle {
-    requests: Option<Buckets<String>>,
-    failures: Buckets<IpAddr>,
+    requests: Option<Buckets<Identity>>,
+    failures: Buckets<Place>,
     /// Who has come in from where: they are not taken for someone who guesses.
-    seen: Mutex<HashSet<(IpAddr, String)>>,
+    seen: Mutex<HashSet<(Place, Identity)>>,
 }
 
 impl Throttle {
@@ -83,19 +105,20 @@ impl Throttle {
     }
 
     /// Counts a request of a caller, or says how long to wait.
-    pub(super) fn request(&self, caller: &str) -> Result<(), Duration> {
-        self.requests.as_ref().map_or(Ok(()), |buckets| buckets.take(caller.to_owned()))
+    pub(super) fn request(&self, caller: &Identity) -> Result<(), Duration> {
+        self.requests.as_ref().map_or(Ok(()), |buckets| buckets.take(caller.clone()))
     }
 
     /// Counts someone who was not let in, or says how long to wait.
     pub(super) fn failure(&self, from: IpAddr) -> Result<(), Duration> {
-        self.failures.take(from)
+        self.failures.take(Place::of(from))
     }
 
     /// Whether a right guess counts for nothing, because it follows too many wrong ones.
-    pub(super) fn is_guessing(&self, from: IpAddr, caller: &str) -> bool {
+    pub(super) fn is_guessing(&self, from: IpAddr, caller: &Identity) -> bool {
+        let from = Place::of(from);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let who = (from, caller.to_owned());
+        let who = (from, caller.clone());
         if seen.contains(&who) {
             return false;
         }
@@ -112,9 +135,14 @@ impl Throttle {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::caller::Caller;
 
     const SOMEWHERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
     const ELSEWHERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 2));
+
+    fn caller(name: &str) -> Identity {
+        Caller::with_key(name).identity().clone()
+    }
 
     fn throttle() -> Throttle {
         Throttle::new(NonZeroU32::new(5), NonZeroU32::new(60).unwrap())
@@ -123,25 +151,36 @@ mod tests {
     #[test]
     fn a_caller_that_asks_too_often_waits_and_others_do_not() {
         let throttle = throttle();
-        let taken = (0..30).filter(|_| throttle.request("ada").is_ok()).count();
+        let taken = (0..30).filter(|_| throttle.request(&caller("ada")).is_ok()).count();
         assert_eq!(taken, 10);
-        let wait = throttle.request("ada").unwrap_err();
+        let wait = throttle.request(&caller("ada")).unwrap_err();
         assert!(wait > Duration::ZERO && wait <= Duration::from_millis(200), "{wait:?}");
-        assert_eq!(throttle.request("bob"), Ok(()));
+        assert_eq!(throttle.request(&caller("bob")), Ok(()));
     }
 
     #[test]
     fn guessing_is_slowed_where_it_happens() {
         let throttle = throttle();
-        assert!(!throttle.is_guessing(SOMEWHERE, "bob"));
+        assert!(!throttle.is_guessing(SOMEWHERE, &caller("bob")));
         let failed = (0..100).filter(|_| throttle.failure(SOMEWHERE).is_ok()).count();
         assert_eq!(failed, 10);
         // A first right password after a hundred wrong ones is a guess; one that was right before
         // is not, nor is one from another place.
-        assert!(throttle.is_guessing(SOMEWHERE, "ada"));
-        assert!(!throttle.is_guessing(SOMEWHERE, "bob"));
-        assert!(!throttle.is_guessing(ELSEWHERE, "ada"));
+        assert!(throttle.is_guessing(SOMEWHERE, &caller("ada")));
+        assert!(!throttle.is_guessing(SOMEWHERE, &caller("bob")));
+        assert!(!throttle.is_guessing(ELSEWHERE, &caller("ada")));
         assert_eq!(throttle.failure(ELSEWHERE), Ok(()));
+    }
+
+    #[test]
+    fn a_network_of_addresses_is_one_place() {
+        let throttle = throttle();
+        let address = |text: &str| text.parse::<IpAddr>().unwrap();
+        let from = |number: u32| address(&format!("2001:db8:1:2::{number:x}"));
+        let failed = (0..100).filter(|number| throttle.failure(from(*number)).is_ok()).count();
+        assert_eq!(failed, 10);
+        assert!(throttle.is_guessing(address("2001:db8:1:2:ffff::"), &caller("ada")));
+        assert!(!throttle.is_guessing(address("2001:db8:1:3::"), &caller("ada")));
     }
 
     #[test]

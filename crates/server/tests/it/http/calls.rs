@@ -138,11 +138,44 @@ async fn a_call_that_is_in_work_is_answered_before_the_server_ends() {
     waiting.push(stream);
     tokio::time::sleep(Duration::from_millis(500)).await;
     site.shutdown.cancel();
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    // Longer than the SDK waits for what it was told to break off.
+    tokio::time::sleep(Duration::from_millis(2_500)).await;
     lock.unlock().unwrap();
     for mut stream in waiting {
         let said = read_to_end(&mut stream).await;
         assert!(said.contains("call-1") && said.contains("unlocked"), "{said}");
         assert!(said.contains(": message") || parse(&said).status == 200, "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_has_begun_when_the_server_ends_is_answered() {
+    let site = Site::open().await;
+    let session = site.session("").await;
+    let meta = call("x", &json!({}), &json!({}))["params"]["_meta"].clone();
+    let list =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}});
+    let newer = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\n".to_owned();
+    let older = format!("Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: 2025-11-25\r\n");
+    let old = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let mut begun = Vec::new();
+    for (headers, message) in [(newer, list), (older, old)] {
+        let mut stream = site.connect().await;
+        let message = message.to_string();
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{headers}Expect: 100-continue\r\nContent-Length: {}\r\n\r\n",
+            message.len()
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        // The server says so when it begins to read the body.
+        read_until(&mut stream, "100 Continue").await;
+        begun.push((stream, message));
+    }
+    site.shutdown.cancel();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    for (mut stream, message) in begun {
+        stream.write_all(message.as_bytes()).await.unwrap();
+        let said = read_to_end(&mut stream).await;
+        assert!(said.contains("\"tools\":["), "{said}");
     }
 }

@@ -116,6 +116,22 @@ async fn bodies_that_are_no_messages_are_errors_without_the_parsers_words() {
     }
 }
 
+#[tokio::test]
+async fn a_message_that_is_written_oddly_is_answered() {
+    let site = Site::open().await;
+    let id = site.session("").await;
+    let headers = format!("Content-Type: application/json\r\nMcp-Session-Id: {id}\r\n");
+    for body in [
+        "\u{feff}{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"ping\"}",
+        r#"{"jsonrpc": "2.0", "id": 2, "id": 1, "method": "ping"}"#,
+        r#" {"method": "tools/list", "id": 1, "jsonrpc": "2.0", "method": "ping"} "#,
+    ] {
+        let answer = site.ask("POST", "/mcp", &headers, body).await;
+        let expected = json!({"jsonrpc": "2.0", "id": 1, "result": {}});
+        assert_eq!((answer.status, answer.message()), (200, expected), "{body}");
+    }
+}
+
 /// Each of these means one thing to one server and another to the next.
 #[tokio::test]
 async fn requests_that_hide_another_are_answered_once_and_the_connection_ends() {

@@ -1,6 +1,7 @@
 //! What operators rely on: counters, encryption, HTTP/2, an orderly end.
 
 use std::path::Path;
+use std::time::Instant;
 
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
@@ -57,6 +58,25 @@ async fn http_2_is_spoken_to_those_who_begin_with_it() {
         assert_eq!(answer.status(), status);
         answer.into_body().collect().await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_connection_of_http_2_lasts_as_long_as_it_is_used() {
+    let site = Site::with_limits(json!({"header_seconds": 1})).await;
+    let io = TokioIo::new(site.connect().await);
+    let (mut sender, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(3) {
+        let request = hyper::Request::get("http://localhost/health");
+        let answer = sender.send_request(request.body(Empty::<Bytes>::new()).unwrap()).await;
+        answer.expect("a connection in use is not closed").into_body().collect().await.unwrap();
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    }
+    // It is told when it is idle, and that is no error.
+    let ended = timeout(PATIENCE, connection).await.expect("an idle connection ends").unwrap();
+    ended.unwrap();
 }
 
 #[tokio::test]

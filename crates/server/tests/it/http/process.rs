@@ -27,7 +27,8 @@ fn answer(address: &str, key: &str, method: &str, mut params: Value) -> Value {
     params["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "it", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {}});
-    let named = params["uri"].as_str().map(|uri| format!("Mcp-Name: {uri}\r\n"));
+    let named = params["uri"].as_str().or(params["name"].as_str());
+    let named = named.map(|name| format!("Mcp-Name: {name}\r\n"));
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
     let answer = ask(
         address,
@@ -95,6 +96,61 @@ fn each_key_sees_only_what_it_is_for() {
         &format!("GET /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"),
     );
     assert!(stranger.starts_with("HTTP/1.1 401"), "{stranger}");
+    server.kill();
+}
+
+#[test]
+fn the_holder_of_a_key_is_named_and_told_what_changes_for_it() {
+    let folder = Folder::with(&[(
+        "rutter.yaml",
+        "http:\n  keys:\n    - {name: builder, key_env: BUILDER_KEY, recipe: task_execution, discipline: backend}\n    \
+         - {name: admin, key_env: ADMIN_KEY}\n",
+    )]);
+    assert_eq!(run(folder.path(), &["init", "--with", "board"]).status.code(), Some(0));
+    let (builder, admin) = ("builder-key-0123456789", "admin-key-0123456789");
+    let server = serving(folder.path(), &[("BUILDER_KEY", builder), ("ADMIN_KEY", admin)]);
+    let address = server.address();
+    let post = |session: &str, message: Value| {
+        let message = message.to_string();
+        let length = message.len();
+        ask(
+            &address,
+            &format!(
+                "POST /mcp HTTP/1.1\r\nHost: {address}\r\nX-API-Key: {builder}\r\n{session}Content-Type: application/json\r\n\
+                 Content-Length: {length}\r\nConnection: close\r\n\r\n{message}"
+            ),
+        )
+    };
+    let opened = post("", super::initialize());
+    let id = opened.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).unwrap();
+    let session = format!("Mcp-Session-Id: {id}\r\n");
+    post(&session, json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    post(&session, json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}));
+    let subscribe = json!({"jsonrpc": "2.0", "id": 3, "method": "resources/subscribe",
+        "params": {"uri": "ralph://session"}});
+    assert!(post(&session, subscribe).contains("\"result\""));
+    let mut stream = TcpStream::connect(&address).unwrap();
+    stream.set_read_timeout(Some(super::PATIENCE)).unwrap();
+    write!(
+        stream,
+        "GET /mcp HTTP/1.1\r\nHost: {address}\r\nX-API-Key: {builder}\r\n{session}Accept: text/event-stream\r\n\r\n"
+    )
+    .unwrap();
+    let fewer = json!({"name": "update_discipline", "arguments": {"name": "backend",
+        "mcp_tool_overrides": {"additional_disabled": ["append_learning"]}}});
+    let changed = answer(&address, admin, "tools/call", fewer);
+    assert_ne!(changed["result"]["isError"], true, "{changed}");
+    assert!(changed["result"].is_object(), "{changed}");
+    let mut said = String::new();
+    let mut bytes = [0; 4096];
+    while !(said.contains("tools/list_changed") && said.contains("ralph://session")) {
+        let length = stream.read(&mut bytes).unwrap();
+        assert!(length > 0, "{said}");
+        said.push_str(&text(&bytes[..length]));
+    }
+    assert!(!tools(&address, builder).contains(&"append_learning".to_owned()));
+    let journal = text(&run(folder.path(), &["board", "log", "--json"]).stdout);
+    assert!(journal.contains("\"session\": \"admin\""), "{journal}");
     server.kill();
 }
 

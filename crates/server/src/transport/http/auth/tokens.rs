@@ -134,7 +134,7 @@ impl Tokens {
         let claims = decode::<Claims>(token, &key, &wanted).map_err(|error| error.to_string())?;
         let Claims { sub, client_id } = claims.claims;
         let who = sub.or(client_id).ok_or("it does not say whom it was given to")?;
-        Ok(Caller::named(&text::cap(text::one_line(&who), 200)))
+        Ok(Caller::with_token(&text::cap(text::one_line(&who), 200)))
     }
 
     fn key(&self, id: Option<&str>) -> Option<Jwk> {
