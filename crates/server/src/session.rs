@@ -17,6 +17,7 @@ use rutter_base::failure::Report;
 use rutter_board::Board;
 use rutter_board::recipes::Recipes;
 
+use context::Unusable;
 pub use context::{Context, ContextFile};
 pub use files::{Files, Prepared, is_name};
 use overrides::Overrides;
@@ -165,7 +166,7 @@ impl Session {
 
     /// Why the session has no tools, as far as its file says; without asking the board.
     pub fn fault(&self) -> Option<Report> {
-        self.find().err()
+        self.find().err().map(|unusable| unusable.report)
     }
 
     /// What the session is now, and whether that is less than anyone has seen before.
@@ -184,7 +185,11 @@ impl Session {
         }
         let found = match found {
             Ok(found) => found,
-            Err(report) => {
+            Err(Unusable { report, passing: true }) => {
+                tracing::error!(event = "session_unread", reason = %report, cause = report.cause());
+                return (before.close(report), false);
+            }
+            Err(Unusable { report, passing: false }) => {
                 tracing::error!(event = "session_closed", reason = %report);
                 let mut state = self.state();
                 state.view = state.view.close(report);
@@ -214,7 +219,7 @@ impl Session {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn find(&self) -> Result<Found, Report> {
+    fn find(&self) -> Result<Found, Unusable> {
         let file = match &self.source {
             Source::Fixed(context) => return Ok(Found::Same(Arc::clone(context))),
             Source::File(file) => file,

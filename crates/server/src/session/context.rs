@@ -127,7 +127,7 @@ impl ContextFile {
     }
 
     /// What the file holds; `None` when there is none and there need not be one.
-    pub fn read(&self) -> Result<Option<String>, Report> {
+    pub fn read(&self) -> Result<Option<String>, Unusable> {
         let read = match &self.root {
             Some(root) => root.read_text(&self.path, MAX_FILE),
             None => Err(ReadError::NotFound),
@@ -136,22 +136,39 @@ impl ContextFile {
             Ok(text) => Ok(Some(text)),
             Err(ReadError::NotFound) if !self.named => Ok(None),
             Err(ReadError::NotFound) => Err(self.unusable("is missing")),
-            Err(ReadError::Io(error)) => {
-                Err(self.unusable(&format!("cannot be read: {}", error.kind())))
-            }
+            Err(ReadError::Io(error)) => Err(self.unread(&error)),
             Err(error) => Err(self.unusable(&format!("cannot be used: {error}"))),
         }
     }
 
     /// Why a session with this file has no tools.
-    pub fn unusable(&self, what: &str) -> Report {
+    pub fn unusable(&self, what: &str) -> Unusable {
         let what = text::cap(one_line(what), 500);
-        Report::new(
+        let report = Report::new(
             Kind::Invalid,
             format!("this session has no tools: the context file `{}` {what}", self.shown()),
         )
-        .hint("prepare the session again with `rutter session prepare`")
+        .hint("prepare the session again with `rutter session prepare`");
+        Unusable { report, passing: false }
     }
+
+    /// The same, while the machine cannot read the file.
+    fn unread(&self, error: &std::io::Error) -> Unusable {
+        let file = self.shown();
+        let message =
+            format!("this session has no tools while its context file `{file}` cannot be read");
+        let report = Report::new(Kind::Busy, message).hint("try again").because(error);
+        Unusable { report, passing: true }
+    }
+}
+
+/// Why a session has no tools.
+#[derive(Debug)]
+pub struct Unusable {
+    /// What a caller is told.
+    pub report: Report,
+    /// Whether another look may find nothing wrong.
+    pub passing: bool,
 }
 
 fn relative(path: &str) -> Result<RelativePath, Report> {

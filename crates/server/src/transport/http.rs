@@ -12,6 +12,7 @@ mod messages;
 mod older;
 mod operations;
 mod proxies;
+mod requests;
 mod sessions;
 mod stalling;
 mod streamable;

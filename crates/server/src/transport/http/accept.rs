@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -18,11 +18,12 @@ use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use super::held::hold;
+use super::held::{Hold, hold};
+use super::requests::Requests;
 use super::stalling::Stalling;
 use crate::config::HttpLimits;
 use crate::metrics::Gauge;
@@ -149,13 +150,18 @@ impl Connections {
             let _ = watcher.watch(builder.serve_connection(io, service_fn(answer))).await;
             return;
         }
-        // HTTP/2 has no timer for headers: a connection without a request is closed here.
+        // HTTP/2 has no timer for headers, and a reader that gives the server no window is none that
+        // does not take what is written: both are looked for here.
         let requests = Requests::none();
         let counted = {
             let requests = Arc::clone(&requests);
             service_fn(move |request| {
                 let (open, answer) = (requests.enter(), answer(request));
-                async move { answer.await.map(|response| hold(response, open)) }
+                async move {
+                    let answer = answer.await;
+                    open.asked(false);
+                    answer.map(|response| hold(response, open))
+                }
             })
         };
         let mut builder = http2::Builder::new(TokioExecutor::new());
@@ -169,13 +175,19 @@ impl Connections {
             .keep_alive_timeout(self.stall);
         let mut connection = pin!(builder.serve_connection(io, counted));
         let idle = loop {
-            let rest = self.header.saturating_sub(requests.idle());
             tokio::select! {
                 // First: a request that has come is not left behind.
                 biased;
                 _ = &mut connection => return,
                 () = self.shutdown.cancelled() => break false,
-                () = sleep(rest) => if requests.idle() >= self.header { break true },
+                () = sleep(self.header.min(self.stall) / 4) => {
+                    if requests.untaken() >= self.stall {
+                        return;
+                    }
+                    if requests.idle() >= self.header {
+                        break true;
+                    }
+                }
             }
         };
         // The client is told which of its requests are the last that are answered.
@@ -186,42 +198,6 @@ impl Connections {
             let _ = connection.await;
         }
         drop(watcher);
-    }
-}
-
-/// The requests of one connection: how many are open, and since when it is as many.
-struct Requests(Mutex<(usize, Instant)>);
-
-/// A request that is open until this is dropped.
-struct Open(Arc<Requests>);
-
-impl Requests {
-    fn none() -> Arc<Self> {
-        Arc::new(Self(Mutex::new((0, Instant::now()))))
-    }
-
-    fn enter(self: &Arc<Self>) -> Open {
-        self.count(|open| open + 1);
-        Open(Arc::clone(self))
-    }
-
-    fn count(&self, change: impl FnOnce(usize) -> usize) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *state = (change(state.0), Instant::now());
-    }
-
-    /// How long there has been no request.
-    fn idle(&self) -> Duration {
-        match *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            (0, since) => since.elapsed(),
-            _ => Duration::ZERO,
-        }
-    }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        self.0.count(|open| open.saturating_sub(1));
     }
 }
 

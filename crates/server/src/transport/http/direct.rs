@@ -88,7 +88,9 @@ fn plain_call(headers: &HeaderMap, body: &[u8]) -> Option<JsonRpcRequest<CallToo
         && meta.client_capabilities().is_some()
         && meta.get_progress_token().is_none()
         && meta.log_level().is_none()
-        && named("mcp-name", &call.request.params.name);
+        && named("mcp-name", &call.request.params.name)
+        // The header would have to be decoded.
+        && !call.request.params.name.starts_with("=?");
     plain.then_some(call)
 }
 

@@ -6,19 +6,31 @@ use std::task::{Context, Poll};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
+/// Something that goes when an answer is sent, or nobody wants it any more.
+pub(super) trait Hold: Send + Unpin + 'static {
+    /// The connection asked for more of the answer. Either there was some, and it is for the reader
+    /// to take it before more is asked for, or the connection waits for the server.
+    fn asked(&self, waits: bool) {
+        let _ = waits;
+    }
+}
+
+impl Hold for TaskTrackerToken {}
 
 /// A body, and what goes when it does.
 struct Held<T> {
     body: Body,
-    _held: T,
+    held: T,
 }
 
-/// Keeps `held` until the body of the answer is sent, or nobody wants it any more.
-pub(super) fn hold(answer: Response, held: impl Send + Unpin + 'static) -> Response {
-    answer.map(|body| Body::new(Held { body, _held: held }))
+/// Keeps `held` until the body of the answer is sent.
+pub(super) fn hold(answer: Response, held: impl Hold) -> Response {
+    answer.map(|body| Body::new(Held { body, held }))
 }
 
-impl<T: Unpin> HttpBody for Held<T> {
+impl<T: Hold> HttpBody for Held<T> {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -26,7 +38,9 @@ impl<T: Unpin> HttpBody for Held<T> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        self.held.asked(frame.is_pending());
+        frame
     }
 
     fn is_end_stream(&self) -> bool {

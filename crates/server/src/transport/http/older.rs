@@ -3,7 +3,7 @@
 //! The stream is the session: its first event names the address for messages, all answers and
 //! notifications follow on it, and when it ends the session does.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,11 +16,13 @@ use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router, routing};
 use futures_util::stream;
-use rmcp::model::ClientJsonRpcMessage;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, JsonRpcNotification, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage, serve_directly_with_ct};
 use rmcp::transport::Transport;
 use serde::Deserialize;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -51,6 +53,40 @@ pub(super) struct Older {
 struct Open {
     owner: Identity,
     incoming: mpsc::Sender<ClientJsonRpcMessage>,
+    unanswered: Arc<Unanswered>,
+}
+
+/// The requests of a session that have no answer yet. Whoever asks for more than it reads waits.
+#[derive(Default)]
+struct Unanswered {
+    ids: Mutex<HashSet<RequestId>>,
+    fewer: Notify,
+}
+
+impl Unanswered {
+    fn ids(&self) -> MutexGuard<'_, HashSet<RequestId>> {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until there are fewer than `most`.
+    async fn enter(&self, id: &RequestId, most: usize) {
+        loop {
+            let fewer = self.fewer.notified();
+            {
+                let mut ids = self.ids();
+                if ids.len() < most {
+                    ids.insert(id.clone());
+                    return;
+                }
+            }
+            fewer.await;
+        }
+    }
+
+    fn leave(&self, id: &RequestId) {
+        self.ids().remove(id);
+        self.fewer.notify_waiters();
+    }
 }
 
 impl Older {
@@ -91,10 +127,13 @@ async fn connect(
     let (events, outgoing) = mpsc::channel(older.queue);
     let endpoint = format!("event: endpoint\ndata: /messages?sessionId={id}\n\n");
     let owner = caller.identity().clone();
-    older.open().insert(id.clone(), Open { owner, incoming });
+    let unanswered = Arc::<Unanswered>::default();
+    let open = Open { owner, incoming, unanswered: Arc::clone(&unanswered) };
+    older.open().insert(id.clone(), open);
     let (shutdown, ending) = (older.shutdown.clone(), CancellationToken::new());
     let handler = Handler::new(Arc::clone(&older.app), caller, shutdown.clone());
-    let pair = Pair { received, events, stall: older.stall, shutdown, ending: ending.clone() };
+    let pair =
+        Pair { received, events, unanswered, stall: older.stall, shutdown, ending: ending.clone() };
     let service = serve_directly_with_ct(handler, pair, None, ending.clone());
     tokio::spawn(async move {
         let _ = service.waiting().await;
@@ -165,12 +204,41 @@ async fn receive(
         Err(answer) => return answer,
     };
     match messages::decode(&body) {
-        Incoming::Message(message) => match session.incoming.send(*message).await {
-            Ok(()) => StatusCode::ACCEPTED.into_response(),
-            Err(_) => not_found("the session has ended\n"),
-        },
+        Incoming::Message(message) => older.pass_on(&session, *message).await,
         Incoming::Nothing => StatusCode::ACCEPTED.into_response(),
         Incoming::Refused(refusal) => messages::refused(&refusal),
+    }
+}
+
+impl Older {
+    /// Hands a message to its session, once the session may have it.
+    async fn pass_on(&self, session: &Open, message: ClientJsonRpcMessage) -> Response {
+        let ended = || not_found("the session has ended\n");
+        match &message {
+            ClientJsonRpcMessage::Request(request) => {
+                let place = session.unanswered.enter(&request.id, self.queue);
+                let place = tokio::select! {
+                    place = timeout(self.stall, place) => place,
+                    () = session.incoming.closed() => return ended(),
+                };
+                if place.is_err() {
+                    let what = "too many requests of this session have no answer yet\n";
+                    return (StatusCode::SERVICE_UNAVAILABLE, what).into_response();
+                }
+            }
+            ClientJsonRpcMessage::Notification(JsonRpcNotification {
+                notification: ClientNotification::CancelledNotification(cancelled),
+                ..
+            }) => {
+                // It gets no answer any more.
+                cancelled.params.request_id.iter().for_each(|id| session.unanswered.leave(id));
+            }
+            _ => {}
+        }
+        match session.incoming.send(message).await {
+            Ok(()) => StatusCode::ACCEPTED.into_response(),
+            Err(_) => ended(),
+        }
     }
 }
 
@@ -178,6 +246,7 @@ async fn receive(
 struct Pair {
     received: mpsc::Receiver<ClientJsonRpcMessage>,
     events: mpsc::Sender<Bytes>,
+    unanswered: Arc<Unanswered>,
     stall: Duration,
     /// The server takes no more messages.
     shutdown: CancellationToken,
@@ -193,10 +262,18 @@ impl Transport<RoleServer> for Pair {
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let (events, stall, ending) = (self.events.clone(), self.stall, self.ending.clone());
+        let unanswered = Arc::clone(&self.unanswered);
         async move {
             let message = serde_json::to_string(&item)?;
             let event = Bytes::from(format!("event: message\ndata: {message}\n\n"));
             if let Ok(Ok(())) = timeout(stall, events.send(event)).await {
+                match &item {
+                    ServerJsonRpcMessage::Response(answer) => unanswered.leave(&answer.id),
+                    ServerJsonRpcMessage::Error(answer) => {
+                        answer.id.iter().for_each(|id| unanswered.leave(id));
+                    }
+                    _ => {}
+                }
                 return Ok(());
             }
             // A reader that does not read is not waited for.

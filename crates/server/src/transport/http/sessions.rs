@@ -228,7 +228,7 @@ impl SessionManager for Sessions {
         &self,
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        Ok(self.counted(id, self.inner.create_standalone_stream(id).await?))
+        Ok(self.counted(id, self.inner.create_standalone_stream(id).await?.map(renumbered)))
     }
 
     async fn resume(
@@ -239,7 +239,18 @@ impl SessionManager for Sessions {
         if let Some(rest) = self.answers(id).after(&last_event_id) {
             return Ok(self.counted(id, rest.left_stream()));
         }
-        let rest = self.inner.resume(id, last_event_id).await?;
+        let rest = self.inner.resume(id, last_event_id).await?.map(renumbered);
         Ok(self.counted(id, rest.right_stream()))
     }
+}
+
+/// The SDK counts the events of a session's own stream from 0, which is the name of the empty event
+/// that every stream begins with, and begins again with the event that it is given. One higher,
+/// names are unique and nothing is said twice.
+fn renumbered(mut event: ServerSseMessage) -> ServerSseMessage {
+    let number = event.event_id.as_deref().and_then(|id| id.parse::<u64>().ok());
+    if let Some(number) = number.filter(|_| event.message.is_some()) {
+        event.event_id = Some((number + 1).to_string());
+    }
+    event
 }

@@ -119,8 +119,18 @@ async fn answer(
                 _ => ended,
             }
         }
+        // The rest of an answer, whose connection broke.
+        Method::GET if resumes_an_answer(&parts.headers) => {
+            let unanswered = streamable.unanswered.token();
+            hold(streamable.pass_on(caller, parts, Bytes::new()).await, unanswered)
+        }
         _ => streamable.pass_on(caller, parts, Bytes::new()).await,
     }
+}
+
+/// Whether a client comes back for an answer: its events are named `<number>/<request>`.
+fn resumes_an_answer(headers: &HeaderMap) -> bool {
+    headers.get("last-event-id").is_some_and(|id| id.as_bytes().contains(&b'/'))
 }
 
 impl Streamable {

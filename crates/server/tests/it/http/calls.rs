@@ -104,7 +104,7 @@ async fn what_a_client_takes_and_sends_may_be_written_in_any_way() {
 #[tokio::test]
 async fn a_call_that_is_in_work_is_answered_before_the_server_ends() {
     let site = Site::open().await;
-    let session = site.session("").await;
+    let (session, other) = (site.session("").await, site.session("").await);
     let state = site.folder.path().join(".mcp");
     std::fs::create_dir_all(&state).unwrap();
     let lock = File::create(state.join("state.lock")).unwrap();
@@ -112,7 +112,8 @@ async fn a_call_that_is_in_work_is_answered_before_the_server_ends() {
     // On every transport there is one call that waits for the lock.
     let arguments = json!({"id": "discover_research"});
     let newer = headers("advance_state");
-    let older = format!("Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: 2025-11-25\r\n");
+    let of = |session| format!("Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: 2025-11-25\r\n");
+    let (older, other) = (of(session), of(other));
     let plain = call("advance_state", &arguments, &json!({}));
     let followed = call("advance_state", &arguments, &json!({"progressToken": 1}));
     let old = json!({"jsonrpc": "2.0", "id": "call-1", "method": "tools/call",
@@ -136,6 +137,25 @@ async fn a_call_that_is_in_work_is_answered_before_the_server_ends() {
         site.ask("POST", to, "Content-Type: application/json\r\n", &old.to_string()).await;
     assert_eq!(accepted.status, 202, "{}", accepted.body);
     waiting.push(stream);
+    // One whose client lost its connection and came back.
+    let mut broken = site.connect().await;
+    let message = old.to_string();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{other}Content-Length: {}\r\n\r\n{message}",
+        message.len()
+    );
+    broken.write_all(request.as_bytes()).await.unwrap();
+    let said = read_until(&mut broken, "id: 0/").await;
+    let said =
+        if said.contains("retry") { said } else { said + &read_until(&mut broken, "retry").await };
+    let event = said.lines().find_map(|line| line.strip_prefix("id: ")).unwrap().to_owned();
+    drop(broken);
+    let mut again = site.connect().await;
+    let request = format!(
+        "GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n{other}Last-Event-ID: {event}\r\n\r\n"
+    );
+    again.write_all(request.as_bytes()).await.unwrap();
+    waiting.push(again);
     tokio::time::sleep(Duration::from_millis(500)).await;
     site.shutdown.cancel();
     // Longer than the SDK waits for what it was told to break off.

@@ -53,6 +53,44 @@ async fn a_connection_of_http_2_without_a_request_ends() {
 }
 
 #[tokio::test]
+async fn a_reader_of_http_2_that_takes_nothing_is_given_up() {
+    const SETTINGS: u8 = 4;
+    const PING: u8 = 6;
+    const ACK: u8 = 1;
+    let site = Site::with_limits(json!({"stall_seconds": 1})).await;
+    let mut stream = site.connect().await;
+    // A window of no bytes, and a request for /health.
+    let mut hello =
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\x06\x04\0\0\0\0\0\0\x04\0\0\0\0".to_vec();
+    hello.extend_from_slice(b"\0\0\x16\x01\x05\0\0\0\x01\x82\x86\x04\x07/health\x01\x09localhost");
+    stream.write_all(&hello).await.unwrap();
+    let mut answered = false;
+    let given_up = async {
+        let mut head = [0; 9];
+        while stream.read_exact(&mut head).await.is_ok() {
+            let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+            let mut payload = vec![0; length as usize];
+            if stream.read_exact(&mut payload).await.is_err() {
+                return;
+            }
+            answered |= head[3] == 1;
+            // It is alive, and says so.
+            if matches!(head[3], SETTINGS | PING) && head[4] & ACK == 0 {
+                let payload = if head[3] == PING { payload } else { Vec::new() };
+                let length = u8::try_from(payload.len()).unwrap();
+                let mut frame = vec![0, 0, length, head[3], ACK, 0, 0, 0, 0];
+                frame.extend(payload);
+                if stream.write_all(&frame).await.is_err() {
+                    return;
+                }
+            }
+        }
+    };
+    timeout(PATIENCE, given_up).await.expect("the connection ends");
+    assert!(answered);
+}
+
+#[tokio::test]
 async fn a_body_that_comes_a_byte_at_a_time_is_given_up() {
     let site = Site::with_limits(json!({"body_seconds": 1})).await;
     let mut stream = site.connect().await;

@@ -56,3 +56,26 @@ async fn a_session_ends_with_its_stream_and_is_nobody_elses() {
     timeout(PATIENCE, ended).await.expect("the session should have ended with its stream");
     connect(&site, ada).await;
 }
+
+#[tokio::test]
+async fn whoever_asks_for_more_than_it_reads_waits() {
+    let site = Site::with_limits(json!({"queue": 2})).await;
+    let (mut stream, address) = connect(&site, "").await;
+    let list = |id: usize| json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"}).to_string();
+    let mut asked = 0;
+    let waits = loop {
+        assert!(asked < 2_000, "all of them were taken");
+        let message = list(asked);
+        let answer = site.ask("POST", &address, JSON, &message);
+        match timeout(Duration::from_secs(2), answer).await {
+            Ok(answer) => assert_eq!(answer.status, 202, "{}", answer.body),
+            Err(_) => break asked,
+        }
+        asked += 1;
+    };
+    // Once it reads, it goes on.
+    let last = format!("\"id\":{},", waits - 1);
+    read_until(&mut stream, &last).await;
+    assert_eq!(site.ask("POST", &address, JSON, &list(9_999)).await.status, 202);
+    read_until(&mut stream, "\"id\":9999").await;
+}

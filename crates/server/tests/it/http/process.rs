@@ -22,11 +22,15 @@ fn ask(address: &str, request: &str) -> String {
     answer
 }
 
+fn meta() -> Value {
+    json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "it", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {}})
+}
+
 /// What a key is answered.
 fn answer(address: &str, key: &str, method: &str, mut params: Value) -> Value {
-    params["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": "it", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {}});
+    params["_meta"] = meta();
     let named = params["uri"].as_str().or(params["name"].as_str());
     let named = named.map(|name| format!("Mcp-Name: {name}\r\n"));
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
@@ -208,7 +212,7 @@ fn settings_that_contradict_themselves_stop_the_start() {
 #[cfg(unix)]
 #[test]
 fn without_file_descriptors_the_server_waits_and_goes_on() {
-    let folder = Folder::empty();
+    let folder = Folder::with(&[(".ralph/.keep", "")]);
     let mut command = Command::new("sh");
     command
         .args(["-c", "ulimit -n 40; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_rutter")])
@@ -216,10 +220,29 @@ fn without_file_descriptors_the_server_waits_and_goes_on() {
         .current_dir(folder.path());
     let server = started(command, LISTENING);
     let address = server.address();
+    let all = tools(&address, "any");
+    assert!(all.contains(&"create_task".to_owned()), "{all:?}");
+    let mut inside = TcpStream::connect(&address).unwrap();
+    write!(inside, "GET /health HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+    let mut bytes = [0; 4096];
+    assert!(inside.read(&mut bytes).unwrap() > 0);
     let held: Vec<TcpStream> = (0..100).filter_map(|_| TcpStream::connect(&address).ok()).collect();
     assert!(held.len() > 50, "{}", held.len());
     std::thread::sleep(std::time::Duration::from_millis(500));
+    // Whoever is inside cannot be served now, and loses nothing for good.
+    let list =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta()}});
+    let list = list.to_string();
+    write!(
+        inside,
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+         MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\nContent-Length: {}\r\n\r\n{list}",
+        list.len()
+    )
+    .unwrap();
+    assert!(inside.read(&mut bytes).unwrap() > 0);
     drop(held);
+    assert_eq!(tools(&address, "any"), all);
     let health = format!("GET /health HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     assert!(ask(&address, &health).starts_with("HTTP/1.1 200"));
     server.kill();

@@ -112,6 +112,15 @@ async fn a_stream_goes_on_where_it_broke_off() {
     let mut again = listen(&site, &session, "Last-Event-ID: 0\r\n").await;
     let said = read_until(&mut again, "list_changed").await;
     assert!(said.contains("notifications/prompts/list_changed"), "{said}");
+    // And nothing that was heard is said again.
+    let heard = said.lines().filter_map(|line| line.strip_prefix("id: ")).next_back().unwrap();
+    let heard = format!("Last-Event-ID: {heard}\r\n");
+    drop(again);
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    site.app.changes().announce(Change::Resources);
+    let mut again = listen(&site, &session, &heard).await;
+    let said = read_until(&mut again, "list_changed").await;
+    assert!(said.contains("notifications/resources/list_changed"), "{said}");
     // An answer whose connection broke before it came is had again, and again.
     let mut broken = site.connect().await;
     let list = json!({"jsonrpc": "2.0", "id": "lost", "method": "tools/list"}).to_string();
