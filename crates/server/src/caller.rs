@@ -3,10 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use rutter_base::text;
+
 use crate::app::App;
 use crate::changes::Change;
 use crate::scope::{Rule, Scope};
 use crate::session::{Session, View};
+
+/// The most bytes of a name in the log and in the journal.
+const MAX_NAME: usize = 200;
 
 /// How a caller proved who it is. The same name may stand in several places for several people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,20 +22,26 @@ enum Proof {
     Nothing,
     Password,
     Key,
-    Token,
+    /// By a token that was given to someone.
+    Subject,
+    /// By a token that was given to a program.
+    Client,
 }
 
 /// What tells one caller from all others.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Identity {
     proof: Proof,
-    name: Arc<str>,
+    /// As it was shown, however long and odd.
+    whole: Arc<str>,
 }
 
 /// Who asks.
 #[derive(Debug, Clone)]
 pub struct Caller {
     identity: Identity,
+    /// Short, and on one line.
+    name: Arc<str>,
     scope: Arc<Scope>,
     session: Option<Arc<Session>>,
 }
@@ -57,13 +68,19 @@ impl Caller {
     }
 
     /// Someone on the network with a token that was given to this name.
-    pub fn with_token(name: &str) -> Self {
-        Self::new(Proof::Token, name)
+    pub fn with_subject(name: &str) -> Self {
+        Self::new(Proof::Subject, name)
+    }
+
+    /// A program on the network with a token that was given to it.
+    pub fn with_client(name: &str) -> Self {
+        Self::new(Proof::Client, name)
     }
 
     fn new(proof: Proof, name: &str) -> Self {
-        let identity = Identity { proof, name: name.into() };
-        Self { identity, scope: Arc::default(), session: None }
+        let identity = Identity { proof, whole: name.into() };
+        let name = text::cap(text::one_line(name), MAX_NAME).into();
+        Self { identity, name, scope: Arc::default(), session: None }
     }
 
     /// Someone who may see nothing.
@@ -86,8 +103,8 @@ impl Caller {
 
     /// The name of the credential that was shown, if one was.
     pub fn name(&self) -> Option<&Arc<str>> {
-        let Identity { proof, name } = &self.identity;
-        (!matches!(proof, Proof::Start | Proof::Nothing)).then_some(name)
+        let shown = !matches!(self.identity.proof, Proof::Start | Proof::Nothing);
+        shown.then_some(&self.name)
     }
 
     /// Whether this is the user at this machine, and not someone on the network.
@@ -133,5 +150,33 @@ impl Caller {
     /// The session that the credential puts its caller in, or else the server's.
     pub fn session<'a>(&'a self, app: &'a App) -> Option<&'a Arc<Session>> {
         self.session.as_ref().or_else(|| app.session())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_name_is_not_the_same_caller() {
+        let long = "x".repeat(MAX_NAME);
+        let (one, other) = (format!("{long}1"), format!("{long}2"));
+        let callers = [
+            Caller::with_key("ada"),
+            Caller::with_password("ada"),
+            Caller::with_subject("ada"),
+            Caller::with_client("ada"),
+            Caller::with_subject(&one),
+            Caller::with_subject(&other),
+            Caller::with_subject("a\nda"),
+        ];
+        for (place, caller) in callers.iter().enumerate() {
+            let same = callers.iter().filter(|other| other.identity() == caller.identity());
+            assert_eq!(same.count(), 1, "{place}");
+            let name = caller.name().unwrap();
+            assert!(name.len() <= MAX_NAME + 3 && !name.contains('\n'), "{name}");
+        }
+        assert_eq!(Caller::with_key("ada").identity(), callers[0].identity());
+        assert_eq!((Caller::user().name(), Caller::anyone().name()), (None, None));
     }
 }

@@ -91,8 +91,15 @@ impl AuthFlags {
                         let keys = keys.unwrap_or_default();
                         for (index, key) in keys.split(',').map(str::trim).enumerate() {
                             check(&credentials, Variable::AUTH_API_KEYS.name, key)?;
-                            let caller = Caller::with_key(&format!("key {}", index + 1));
-                            credentials = credentials.with_key(key, caller);
+                            let name = format!("key {}", index + 1);
+                            if credentials.knows_name(&name) {
+                                let what = format!(
+                                    "`{name}` is what a key of {} is called; choose another name",
+                                    Variable::AUTH_API_KEYS.name
+                                );
+                                return Err(wrong("`http.keys`", &what));
+                            }
+                            credentials = credentials.with_key(key, Caller::with_key(&name));
                         }
                     }
                 }

@@ -96,6 +96,11 @@ impl Credentials {
         self.key(key.as_bytes()).is_some()
     }
 
+    /// Whether there is a key of this name.
+    pub fn knows_name(&self, name: &str) -> bool {
+        self.keys.iter().any(|key| key.caller.name().is_some_and(|known| &**known == name))
+    }
+
     /// The tokens that are accepted, if any are.
     pub fn tokens(&self) -> Option<&Tokens> {
         self.tokens.as_ref()

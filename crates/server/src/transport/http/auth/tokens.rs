@@ -9,7 +9,6 @@ use jsonwebtoken::jwk::{Jwk, JwkSet, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use rutter_base::failure::{Kind, Report};
 use rutter_base::root::read_named;
-use rutter_base::text;
 use serde::Deserialize;
 use tokio::time::Instant;
 
@@ -133,8 +132,11 @@ impl Tokens {
         wanted.set_audience(&[&self.audience]);
         let claims = decode::<Claims>(token, &key, &wanted).map_err(|error| error.to_string())?;
         let Claims { sub, client_id } = claims.claims;
-        let who = sub.or(client_id).ok_or("it does not say whom it was given to")?;
-        Ok(Caller::with_token(&text::cap(text::one_line(&who), 200)))
+        match (sub, client_id) {
+            (Some(subject), _) => Ok(Caller::with_subject(&subject)),
+            (None, Some(client)) => Ok(Caller::with_client(&client)),
+            (None, None) => Err("it does not say whom it was given to".to_owned()),
+        }
     }
 
     fn key(&self, id: Option<&str>) -> Option<Jwk> {
