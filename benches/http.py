@@ -40,6 +40,27 @@ def call(name, arguments):
     return headers, body
 
 
+def older_call(server):
+    """The same call in a session of the older era: headers and body."""
+    headers, body = server.request
+    headers = {name: value for name, value in headers.items() if not name.startswith(("Mcp-", "MCP-"))}
+    client = {"name": "bench", "version": "1"}
+    opening = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
+    opening = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": opening}
+    said = curl(server, headers, json.dumps(opening), "--include")
+    headers["Mcp-Session-Id"] = re.search(r"(?im)^mcp-session-id: (\S+)", said).group(1)
+    curl(server, headers, json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+    message = json.loads(body)
+    del message["params"]["_meta"]
+    return headers, json.dumps(message)
+
+
+def curl(server, headers, body, *flags):
+    fields = [part for name, value in headers.items() for part in ("-H", f"{name}: {value}")]
+    command = ["curl", "--silent", *flags, *fields, "--data", body, server.base + "/mcp"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
 class Server:
     """A server that runs until it is left."""
 
@@ -66,8 +87,11 @@ class Server:
         """Requests a second, by wrk; an answer that is not 200 ends the bench."""
         headers, body = self.request
         lines = [f'wrk.headers["{name}"] = "{value}"' for name, value in headers.items()]
+        # Ids are for one session to tell its requests apart.
+        before, after = body.split('"id": 1', 1)
+        count = f'n = 0\nfunction request()\nn = n + 1\nreturn wrk.format(nil, nil, nil, [==[{before}"id": ]==] .. n .. [==[{after}]==])\nend\n'
         script = pathlib.Path(folder, "request.lua")
-        script.write_text('wrk.method = "POST"\n' + "\n".join(lines) + f"\nwrk.body = [==[{body}]==]\n")
+        script.write_text('wrk.method = "POST"\n' + "\n".join(lines) + "\n" + count)
         command = ["wrk", f"-t{THREADS}", f"-c{CONNECTIONS}", f"-d{SECONDS}s", "-s", script, self.base + "/mcp"]
         said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         if "Non-2xx" in said or "Socket errors" in said:
@@ -165,28 +189,41 @@ def main():
 
 def answer_size(server):
     """How long the text of the answer is: the others answer with as much."""
-    headers, body = server.request
-    fields = [part for name, value in headers.items() for part in ("-H", f"{name}: {value}")]
-    said = subprocess.run(["curl", "-s", *fields, "-d", body, server.base + "/mcp"], check=True, capture_output=True)
-    result = json.loads(said.stdout)["result"]
+    result = json.loads(curl(server, *server.request))["result"]
     assert not result.get("isError"), result
     return len(result["content"][0]["text"])
 
 
-def report(servers, size, folder):
+def measured(servers, folder):
+    """The median rate of each."""
     rates = {server.name: [] for server in servers}
     # In turns, so that what the machine does meanwhile hits all of them.
     for _ in range(ROUNDS):
         for server in servers:
             rates[server.name].append(server.rate(folder))
-    ours = statistics.median(rates["rutter"])
+    return {name: statistics.median(rate) for name, rate in rates.items()}
+
+
+def report(servers, size, folder):
+    rates = measured(servers, folder)
+    ours = rates["rutter"]
     print(f"`tools/call` over streamable HTTP, wrk with {CONNECTIONS} connections, answers of {size:,} characters:\n")
     print("| server | requests a second | Rutter's rate is |\n|---|---:|---:|")
     for server in servers:
-        rate = statistics.median(rates[server.name])
+        rate = rates[server.name]
         ratio = "" if server.name == "rutter" else f"{ours / rate:.2f} times that"
         shown = "rutter, with a key" if server.name == "rutter" else server.name
         print(f"| {shown} | {rate:,.0f} | {ratio} |")
+    newer = [server.request for server in servers]
+    pair = servers[:2]
+    for server in pair:
+        server.request = older_call(server)
+    older = measured(pair, folder)
+    for server, request in zip(servers, newer):
+        server.request = request
+    ours, bare = older["rutter"], older["bare rmcp"]
+    print(f"\nThe same in one session of the older era: {ours:,.0f} requests a second, "
+          f"{ours / bare:.2f} times those of bare rmcp.")
 
 
 if __name__ == "__main__":
