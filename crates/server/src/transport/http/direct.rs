@@ -61,12 +61,9 @@ impl Direct {
         let mut request = ClientRequest::CallToolRequest(call.request);
         mem::swap(&mut context.meta, request.get_meta_mut());
         mem::swap(&mut context.extensions, request.extensions_mut());
-        // Work that has begun is ended by nobody who hangs up, but may look whether someone waits.
-        let abandoned = context.ct.clone().drop_guard();
+        // In a task of its own: work that has begun is ended by nobody who hangs up.
         let work = tokio::spawn(async move { handler.handle_request(request, context).await });
-        let result = work.await;
-        abandoned.disarm();
-        let message = match result {
+        let message = match work.await {
             Ok(Ok(result)) => ServerJsonRpcMessage::response(result, call.id),
             Ok(Err(error)) => ServerJsonRpcMessage::error(error, Some(call.id)),
             Err(_) => return Some(StatusCode::INTERNAL_SERVER_ERROR.into_response()),

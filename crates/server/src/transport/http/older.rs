@@ -69,14 +69,14 @@ impl Unanswered {
     }
 
     /// Waits until there are fewer than `most`.
-    async fn enter(&self, id: &RequestId, most: usize) {
+    async fn enter(&self, id: RequestId, most: usize) -> Entered<'_> {
         loop {
             let fewer = self.fewer.notified();
             {
                 let mut ids = self.ids();
                 if ids.len() < most {
                     ids.insert(id.clone());
-                    return;
+                    return Entered { unanswered: self, id: Some(id) };
                 }
             }
             fewer.await;
@@ -86,6 +86,24 @@ impl Unanswered {
     fn leave(&self, id: &RequestId) {
         self.ids().remove(id);
         self.fewer.notify_waiters();
+    }
+}
+
+/// A request that is about to be handed over; if it is not, it needs no answer.
+struct Entered<'a> {
+    unanswered: &'a Unanswered,
+    id: Option<RequestId>,
+}
+
+impl Entered<'_> {
+    fn handed_over(mut self) {
+        self.id = None;
+    }
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.id.iter().for_each(|id| self.unanswered.leave(id));
     }
 }
 
@@ -214,17 +232,18 @@ impl Older {
     /// Hands a message to its session, once the session may have it.
     async fn pass_on(&self, session: &Open, message: ClientJsonRpcMessage) -> Response {
         let ended = || not_found("the session has ended\n");
-        match &message {
+        let entered = match &message {
             ClientJsonRpcMessage::Request(request) => {
-                let place = session.unanswered.enter(&request.id, self.queue);
-                let place = tokio::select! {
-                    place = timeout(self.stall, place) => place,
+                let entered = session.unanswered.enter(request.id.clone(), self.queue);
+                let entered = tokio::select! {
+                    entered = timeout(self.stall, entered) => entered,
                     () = session.incoming.closed() => return ended(),
                 };
-                if place.is_err() {
+                let Ok(entered) = entered else {
                     let what = "too many requests of this session have no answer yet\n";
                     return (StatusCode::SERVICE_UNAVAILABLE, what).into_response();
-                }
+                };
+                Some(entered)
             }
             ClientJsonRpcMessage::Notification(JsonRpcNotification {
                 notification: ClientNotification::CancelledNotification(cancelled),
@@ -232,11 +251,15 @@ impl Older {
             }) => {
                 // It gets no answer any more.
                 cancelled.params.request_id.iter().for_each(|id| session.unanswered.leave(id));
+                None
             }
-            _ => {}
-        }
+            _ => None,
+        };
         match session.incoming.send(message).await {
-            Ok(()) => StatusCode::ACCEPTED.into_response(),
+            Ok(()) => {
+                entered.into_iter().for_each(Entered::handed_over);
+                StatusCode::ACCEPTED.into_response()
+            }
             Err(_) => ended(),
         }
     }
