@@ -156,7 +156,7 @@ async fn a_call_that_is_in_work_is_answered_before_the_server_ends() {
     );
     again.write_all(request.as_bytes()).await.unwrap();
     waiting.push(again);
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
     site.shutdown.cancel();
     // Longer than the SDK waits for what it was told to break off.
     tokio::time::sleep(Duration::from_millis(2_500)).await;

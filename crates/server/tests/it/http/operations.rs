@@ -62,17 +62,17 @@ async fn http_2_is_spoken_to_those_who_begin_with_it() {
 
 #[tokio::test]
 async fn a_connection_of_http_2_lasts_as_long_as_it_is_used() {
-    let site = Site::with_limits(json!({"header_seconds": 1})).await;
+    let site = Site::with_limits(json!({"header_seconds": 2})).await;
     let io = TokioIo::new(site.connect().await);
     let (mut sender, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await.unwrap();
     let connection = tokio::spawn(connection);
     let began = Instant::now();
-    while began.elapsed() < Duration::from_secs(3) {
+    while began.elapsed() < Duration::from_secs(5) {
         let request = hyper::Request::get("http://localhost/health");
         let answer = sender.send_request(request.body(Empty::<Bytes>::new()).unwrap()).await;
         answer.expect("a connection in use is not closed").into_body().collect().await.unwrap();
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
     }
     // It is told when it is idle, and that is no error.
     let ended = timeout(PATIENCE, connection).await.expect("an idle connection ends").unwrap();
