@@ -110,13 +110,14 @@ impl Handler {
     }
 
     /// The caller, for modules whose resources are not the same for all.
-    fn reader(&self, limit: usize) -> Reader {
+    fn reader(&self) -> Reader {
+        let limit = self.app.limits().payload;
         Reader { session: self.caller.session(&self.app).cloned(), limit }
     }
 
     /// Whether there is a resource, listed or not, for this caller.
     async fn can_read(&self, uri: &str) -> Result<bool, ErrorData> {
-        let (uri, reader) = (uri.to_owned(), self.reader(0));
+        let (uri, reader) = (uri.to_owned(), self.reader());
         self.ask(move |modules, scope| {
             let mut visible = modules.iter().filter(|module| {
                 scope.admits(Subject::Resource { module: module.id(), uri: &uri })
@@ -127,7 +128,7 @@ impl Handler {
     }
 
     async fn visible_resources(&self) -> Result<Vec<Resource>, ErrorData> {
-        let reader = self.reader(0);
+        let reader = self.reader();
         self.ask(move |modules, scope| {
             let of = |module: &Arc<dyn Module>| {
                 let mut resources = module.resources(&reader);
@@ -398,7 +399,7 @@ impl ServerHandler for Handler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.answer("resources/read", async {
             let uri = request.uri.clone();
-            let reader = self.reader(self.app.limits().payload);
+            let reader = self.reader();
             let question = move |modules: &[Arc<dyn Module>], scope: &Scope| {
                 modules.iter().find_map(|module| {
                     let subject = match module.id() {

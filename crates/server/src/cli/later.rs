@@ -14,7 +14,7 @@ impl<T: Args> Args for Later<T> {
     }
 
     fn augment_args_for_update(command: Command) -> Command {
-        command.defer(augmented::<T>)
+        T::augment_args_for_update(command)
     }
 }
 

@@ -26,8 +26,8 @@ use std::time::{Duration, Instant};
 
 use axum::extract::connect_info::ConnectInfo;
 use axum::extract::{Request, State};
-use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::http::header::{AsHeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, routing};
@@ -248,6 +248,17 @@ fn route(path: &str) -> &'static str {
         _ => "other",
     }
 }
+
+/// The value of a header; an error if it is there more than once, and could mean either.
+fn single(headers: &HeaderMap, name: impl AsHeaderName) -> Result<Option<&HeaderValue>, Repeated> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next();
+    if values.next().is_some() { Err(Repeated) } else { Ok(first) }
+}
+
+/// A header is there more than once.
+#[derive(Debug)]
+struct Repeated;
 
 fn too_often(wait: Duration) -> Response {
     let seconds = wait.as_secs_f64().ceil().max(1.0).to_string();

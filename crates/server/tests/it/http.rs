@@ -147,6 +147,17 @@ impl Site {
         self.ask("POST", "/mcp", &headers, &message.to_string()).await
     }
 
+    /// Sends a message to `/mcp` on a connection of its own, and does not wait for the answer.
+    async fn begin(&self, headers: &str, message: &Value) -> TcpStream {
+        let (mut stream, message) = (self.connect().await, message.to_string());
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{headers}Content-Length: {}\r\n\r\n{message}",
+            message.len()
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream
+    }
+
     /// Opens a session and gives its id.
     async fn session(&self, headers: &str) -> String {
         let answer = self.post(headers, &initialize()).await;

@@ -150,8 +150,8 @@ impl Connections {
             let _ = watcher.watch(builder.serve_connection(io, service_fn(answer))).await;
             return;
         }
-        // HTTP/2 has no timer for headers, and a reader that gives the server no window is none that
-        // does not take what is written: both are looked for here.
+        // HTTP/2 has no timer for headers, and to a reader without a window no write begins that could
+        // stall: both are looked for here.
         let requests = Requests::none();
         let counted = {
             let requests = Arc::clone(&requests);

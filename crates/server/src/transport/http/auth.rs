@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 pub use tokens::{KeySource, Tokens};
 
+use super::{Repeated, single};
 use crate::caller::Caller;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -117,10 +118,10 @@ impl Credentials {
         if self.is_open() {
             return Ok(sure(&Caller::anyone()));
         }
-        if let Some(key) = only(headers, &API_KEY)? {
+        if let Some(key) = single(headers, API_KEY)? {
             return self.key(key.as_bytes()).map(sure).ok_or(Stranger::Wrong);
         }
-        let shown = only(headers, &AUTHORIZATION)?.ok_or(Stranger::Silent)?;
+        let shown = single(headers, AUTHORIZATION)?.ok_or(Stranger::Silent)?;
         let (scheme, shown) = shown
             .to_str()
             .ok()
@@ -192,15 +193,10 @@ impl Credentials {
     }
 }
 
-/// The value of a header that must not be there twice.
-fn only<'a>(
-    headers: &'a HeaderMap,
-    name: &HeaderName,
-) -> Result<Option<&'a HeaderValue>, Stranger> {
-    let mut values = headers.get_all(name).iter();
-    match (values.next(), values.next()) {
-        (first, None) => Ok(first),
-        (_, Some(_)) => Err(Stranger::Wrong),
+/// Whoever shows two things shows nothing.
+impl From<Repeated> for Stranger {
+    fn from(_: Repeated) -> Self {
+        Self::Wrong
     }
 }
 

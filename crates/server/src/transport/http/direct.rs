@@ -24,6 +24,8 @@ use rmcp::service::{
 use rmcp::transport::Transport;
 use serde_json::Value;
 
+use super::single;
+use crate::caller::Caller;
 use crate::mcp::Handler;
 use crate::transport::decode;
 
@@ -31,28 +33,30 @@ const METHOD: &str = "tools/call";
 
 /// Answers calls without a server of the SDK around each.
 pub(super) struct Direct {
+    handler: Box<dyn Fn(Caller) -> Handler + Send + Sync>,
     /// What handlers are given to talk to their client with: nobody hears it.
     silence: RunningService<RoleServer, Handler>,
 }
 
 impl Direct {
-    /// `handler` is never asked anything.
-    pub(super) fn new(handler: Handler) -> Self {
+    /// `handler` makes what answers a caller.
+    pub(super) fn new(handler: impl Fn(Caller) -> Handler + Send + Sync + 'static) -> Self {
         let newer =
             InitializeRequestParams::new(ClientCapabilities::default(), Implementation::default())
                 .with_protocol_version(ProtocolVersion::V_2026_07_28);
-        Self { silence: serve_directly(handler, Nowhere, Some(newer)) }
+        let silence = serve_directly(handler(Caller::nobody()), Nowhere, Some(newer));
+        Self { handler: Box::new(handler), silence }
     }
 
     /// The answer to a plain call; `None` if the message is anything else.
     pub(super) async fn answer(
         &self,
+        caller: &Caller,
         headers: &HeaderMap,
         body: &[u8],
-        handler: impl FnOnce() -> Handler,
     ) -> Option<Response> {
         let call = plain_call(headers, body)?;
-        let handler = handler();
+        let handler = (self.handler)(caller.clone());
         let schema = handler.input_schema(&call.request.params.name);
         if schema.is_some_and(|schema| has_headers(&schema)) {
             return None;
@@ -75,7 +79,9 @@ impl Direct {
 /// The call that a message is, if its headers say the same as its body and it wants one answer.
 fn plain_call(headers: &HeaderMap, body: &[u8]) -> Option<JsonRpcRequest<CallToolRequest>> {
     let version = ProtocolVersion::V_2026_07_28;
-    let named = |name, value: &str| only(headers, name).is_some_and(|header| header == value);
+    let named = |name: &str, value: &str| {
+        single(headers, name).is_ok_and(|header| header.is_some_and(|header| header == value))
+    };
     if !named("mcp-protocol-version", version.as_str()) || !named("mcp-method", METHOD) {
         return None;
     }
@@ -99,13 +105,6 @@ fn has_headers(schema: &JsonObject) -> bool {
         .flat_map(JsonObject::values)
         .filter_map(Value::as_object)
         .any(|property| property.contains_key("x-mcp-header") || has_headers(property))
-}
-
-/// The value of a header that is there once.
-fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    let mut values = headers.get_all(name).iter();
-    let (Some(value), None) = (values.next(), values.next()) else { return None };
-    value.to_str().ok()
 }
 
 /// An answer, with the status that the SDK would give it.

@@ -8,8 +8,9 @@ use std::net::IpAddr;
 
 use axum::http::header::{HOST, ORIGIN};
 use axum::http::uri::{Authority, Uri};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 
+use super::single;
 use crate::address::is_local;
 
 /// The names under which the server may be reached.
@@ -78,12 +79,8 @@ impl Names {
 
     /// Whether a request may come in, by its address and its headers.
     pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {
-        let mut hosts = headers.get_all(HOST).iter();
-        let host = match (hosts.next(), hosts.next()) {
-            (Some(host), None) => Some(host.to_str().map_err(|_| Refused::Malformed)?),
-            (None, _) => None,
-            (Some(_), Some(_)) => return Err(Refused::Malformed),
-        };
+        let host = single(headers, HOST).map_err(|_| Refused::Malformed)?;
+        let host = host.map(HeaderValue::to_str).transpose().map_err(|_| Refused::Malformed)?;
         // HTTP/2 has the name in the address, as a request for a proxy does.
         let asked = [uri.authority().map(Authority::as_str), host];
         let asked: Vec<_> = asked.into_iter().flatten().collect();
@@ -96,10 +93,9 @@ impl Names {
                 return Err(Refused::Host);
             }
         }
-        let mut origins = headers.get_all(ORIGIN).iter();
-        match (origins.next(), origins.next()) {
-            (None, _) => Ok(()),
-            (Some(origin), None) => {
+        match single(headers, ORIGIN) {
+            Ok(None) => Ok(()),
+            Ok(Some(origin)) => {
                 let origin = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
                 let page = origin
                     .filter(|(scheme, _)| matches!(*scheme, "http" | "https"))
@@ -111,7 +107,7 @@ impl Names {
                 });
                 if known { Ok(()) } else { Err(Refused::Origin) }
             }
-            (Some(_), Some(_)) => Err(Refused::Origin),
+            Err(_) => Err(Refused::Origin),
         }
     }
 

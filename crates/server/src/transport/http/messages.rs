@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
+use super::single;
 use crate::config::HttpLimits;
 use crate::transport::decode::{self, Incoming, Refusal};
 
@@ -53,8 +54,7 @@ impl Bounds {
 
 /// Whether the one content type is JSON, with or without parameters.
 fn is_json(headers: &HeaderMap) -> bool {
-    let mut types = headers.get_all(CONTENT_TYPE).iter();
-    let (Some(kind), None) = (types.next(), types.next()) else { return false };
+    let Ok(Some(kind)) = single(headers, CONTENT_TYPE) else { return false };
     let kind = kind.to_str().unwrap_or_default();
     let kind = kind.split_once(';').map_or(kind, |(kind, _)| kind);
     kind.trim().eq_ignore_ascii_case("application/json")

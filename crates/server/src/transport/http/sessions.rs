@@ -244,6 +244,11 @@ impl SessionManager for Sessions {
     }
 }
 
+/// Whether an event is one of an answer, and not of a session's own stream.
+pub(super) fn is_of_an_answer(event: &str) -> bool {
+    resumable::parse(event).is_some()
+}
+
 /// The SDK counts the events of a session's own stream from 0, which is the name of the empty event
 /// that every stream begins with, and begins again with the event that it is given. One higher,
 /// names are unique and nothing is said twice.

@@ -29,12 +29,10 @@ const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 struct Streamable {
-    app: Arc<App>,
     service: StreamableHttpService<Handler, Sessions>,
     direct: Direct,
     sessions: Arc<Sessions>,
     bounds: Bounds,
-    shutdown: CancellationToken,
     /// The messages that have no whole answer yet.
     unanswered: TaskTracker,
     /// Whether the SDK sends nothing any more.
@@ -58,18 +56,14 @@ pub(super) fn router(
         .with_json_response(true)
         .with_max_request_body_bytes(limits.body_bytes.get())
         .with_cancellation_token(over.clone());
+    let handler = move |caller: Caller| Handler::new(Arc::clone(&app), caller, shutdown.clone());
     let service = {
-        let (app, shutdown) = (Arc::clone(&app), shutdown.clone());
-        let handler = move || {
-            let caller = sessions::caller().unwrap_or_else(Caller::nobody);
-            Ok(Handler::new(Arc::clone(&app), caller, shutdown.clone()))
-        };
-        StreamableHttpService::new(handler, Arc::clone(&sessions), config)
+        let handler = handler.clone();
+        let of_request = move || Ok(handler(sessions::caller().unwrap_or_else(Caller::nobody)));
+        StreamableHttpService::new(of_request, Arc::clone(&sessions), config)
     };
-    let direct = Direct::new(Handler::new(Arc::clone(&app), Caller::nobody(), shutdown.clone()));
-    let bounds = Bounds::new(limits);
-    let streamable =
-        Streamable { app, service, direct, sessions, bounds, shutdown, unanswered, over };
+    let (direct, bounds) = (Direct::new(handler), Bounds::new(limits));
+    let streamable = Streamable { service, direct, sessions, bounds, unanswered, over };
     Router::new().route("/mcp", routing::any(answer)).with_state(Arc::new(streamable))
 }
 
@@ -128,20 +122,17 @@ async fn answer(
     }
 }
 
-/// Whether a client comes back for an answer: its events are named `<number>/<request>`.
+/// Whether a client comes back for an answer.
 fn resumes_an_answer(headers: &HeaderMap) -> bool {
-    headers.get("last-event-id").is_some_and(|id| id.as_bytes().contains(&b'/'))
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    last.is_some_and(sessions::is_of_an_answer)
 }
 
 impl Streamable {
     /// Answers a message.
     async fn take(&self, caller: Caller, mut parts: Parts, body: Bytes, both: bool) -> Response {
-        if both {
-            let handler =
-                || Handler::new(Arc::clone(&self.app), caller.clone(), self.shutdown.clone());
-            if let Some(answer) = self.direct.answer(&parts.headers, &body, handler).await {
-                return answer;
-            }
+        if both && let Some(answer) = self.direct.answer(&caller, &parts.headers, &body).await {
+            return answer;
         }
         // It was read in whichever case.
         parts.headers.insert(CONTENT_TYPE, JSON);

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -61,22 +61,10 @@ impl<K: Hash + Eq> Buckets<K> {
 }
 
 /// Where someone is. Whoever has one address of IPv6 has the 2^64 of its network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Place {
-    Address(IpAddr),
-    Network(u64),
-}
-
-impl Place {
-    fn of(address: IpAddr) -> Self {
-        match address.to_canonical() {
-            IpAddr::V6(address) if !address.is_loopback() => {
-                let [a, b, c, d, ..] = address.segments();
-                let join = |high: u64, low: u16| high << 16 | u64::from(low);
-                Self::Network([a, b, c, d].into_iter().fold(0, join))
-            }
-            address => Self::Address(address),
-        }
+fn place(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        address @ IpAddr::V4(_) => address,
     }
 }
 
@@ -84,9 +72,9 @@ impl Place {
 #[derive(Debug)]
 pub(super) struct Throttle {
     requests: Option<Buckets<Identity>>,
-    failures: Buckets<Place>,
+    failures: Buckets<IpAddr>,
     /// Who has come in from where: they are not taken for someone who guesses.
-    seen: Mutex<HashSet<(Place, Identity)>>,
+    seen: Mutex<HashSet<(IpAddr, Identity)>>,
 }
 
 impl Throttle {
@@ -111,12 +99,12 @@ impl Throttle {
 
     /// Counts someone who was not let in, or says how long to wait.
     pub(super) fn failure(&self, from: IpAddr) -> Result<(), Duration> {
-        self.failures.take(Place::of(from))
+        self.failures.take(place(from))
     }
 
     /// Whether a right guess counts for nothing, because it follows too many wrong ones.
     pub(super) fn is_guessing(&self, from: IpAddr, caller: &Identity) -> bool {
-        let from = Place::of(from);
+        let from = place(from);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let who = (from, caller.clone());
         if seen.contains(&who) {

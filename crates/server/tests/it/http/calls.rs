@@ -120,14 +120,7 @@ async fn a_call_that_is_in_work_is_answered_before_the_server_ends() {
         "params": {"name": "advance_state", "arguments": arguments}});
     let mut waiting = Vec::new();
     for (headers, message) in [(&newer, &plain), (&newer, &followed), (&older, &old)] {
-        let mut stream = site.connect().await;
-        let message = message.to_string();
-        let request = format!(
-            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{headers}Content-Length: {}\r\n\r\n{message}",
-            message.len()
-        );
-        stream.write_all(request.as_bytes()).await.unwrap();
-        waiting.push(stream);
+        waiting.push(site.begin(headers, message).await);
     }
     let mut stream = site.connect().await;
     stream.write_all(b"GET /sse HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
@@ -138,13 +131,7 @@ async fn a_call_that_is_in_work_is_answered_before_the_server_ends() {
     assert_eq!(accepted.status, 202, "{}", accepted.body);
     waiting.push(stream);
     // One whose client lost its connection and came back.
-    let mut broken = site.connect().await;
-    let message = old.to_string();
-    let request = format!(
-        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{other}Content-Length: {}\r\n\r\n{message}",
-        message.len()
-    );
-    broken.write_all(request.as_bytes()).await.unwrap();
+    let mut broken = site.begin(&other, &old).await;
     let said = read_until(&mut broken, "id: 0/").await;
     let said =
         if said.contains("retry") { said } else { said + &read_until(&mut broken, "retry").await };

@@ -280,6 +280,22 @@ fn health_is_asked_for_from_the_terminal() {
     assert!(text(&output.stderr).contains("cannot be reached"), "{}", text(&output.stderr));
 }
 
+#[test]
+fn keys_of_the_file_and_of_the_environment_have_names_of_their_own() {
+    let config = "http: {keys: [{name: key 1, key_env: FILE_KEY}]}";
+    let folder = Folder::with(&[("rutter.yaml", config)]);
+    let mut command = rutter(folder.path(), &SERVE);
+    command.args(["--auth-type", "apikey"]).env("FILE_KEY", "file-key-0123456789");
+    let output = command.env("RUTTER_AUTH_API_KEYS", "other-key-0123456789").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("`http.keys`: `key 1` is what a key of RUTTER_AUTH_API_KEYS is called"),
+        "{said}"
+    );
+    assert!(!said.contains("key-0123456789"), "{said}");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn systemd_is_told_when_the_server_is_ready_and_when_it_stops() {

@@ -122,13 +122,8 @@ async fn a_stream_goes_on_where_it_broke_off() {
     let said = read_until(&mut again, "list_changed").await;
     assert!(said.contains("notifications/resources/list_changed"), "{said}");
     // An answer whose connection broke before it came is had again, and again.
-    let mut broken = site.connect().await;
-    let list = json!({"jsonrpc": "2.0", "id": "lost", "method": "tools/list"}).to_string();
-    let request = format!(
-        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nMcp-Session-Id: {session}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{list}",
-        list.len()
-    );
-    broken.write_all(request.as_bytes()).await.unwrap();
+    let list = json!({"jsonrpc": "2.0", "id": "lost", "method": "tools/list"});
+    let mut broken = site.begin(&format!("Mcp-Session-Id: {session}\r\n"), &list).await;
     let said = read_until(&mut broken, "id: 0/").await;
     drop(broken);
     let event = said.lines().find_map(|line| line.strip_prefix("id: ")).unwrap().to_owned();

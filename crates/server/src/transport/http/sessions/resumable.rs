@@ -129,7 +129,7 @@ impl Kept {
 }
 
 /// The number of an event, and the request whose answer it belongs to.
-fn parse(event: &str) -> Option<(u64, &str)> {
+pub(super) fn parse(event: &str) -> Option<(u64, &str)> {
     let (index, request) = event.split_once('/')?;
     Some((index.parse().ok()?, request))
 }
