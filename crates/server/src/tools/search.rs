@@ -35,7 +35,7 @@ pub(super) struct Found {
     /// Best first
     results: Vec<Document>,
     /// Documents are still being indexed; search again for more
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     indexing: bool,
 }
 

@@ -65,7 +65,7 @@ pub(super) struct Next {
     /// How many entries did not fit
     #[serde(skip_serializing_if = "Option::is_none")]
     omitted: Option<usize>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
 

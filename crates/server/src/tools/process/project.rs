@@ -68,7 +68,7 @@ pub(in crate::tools) struct Findings {
     passed: usize,
     total: usize,
     checks: Vec<Check>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }
 

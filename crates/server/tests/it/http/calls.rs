@@ -50,6 +50,34 @@ async fn a_call_has_the_same_answer_whether_it_wants_progress_or_not() {
     }
 }
 
+/// Clients refuse an answer that lacks what the schema requires.
+#[tokio::test]
+async fn an_answer_has_what_its_schema_requires() {
+    let site = Site::open().await;
+    let meta = call("x", &json!({}), &json!({}))["params"]["_meta"].clone();
+    let list =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}});
+    let listing = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\n";
+    let listed = site.post(listing, &list).await.message();
+    let mut required = 0;
+    for (name, arguments) in [
+        ("search", json!({"query": "rules"})),
+        ("read", json!({"uri": "acdc://rutter/guides/configure"})),
+        ("suggest_next_calls", json!({})),
+        ("advance_state", json!({"id": "discover_research"})),
+    ] {
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        let Some(tool) = tools.iter().find(|tool| tool["name"] == name) else { continue };
+        let answer = site.post(&headers(name), &call(name, &arguments, &json!({}))).await.message();
+        let data = &answer["result"]["structuredContent"];
+        for field in tool["outputSchema"]["required"].as_array().into_iter().flatten() {
+            assert!(!data[field.as_str().unwrap()].is_null(), "{name} lacks {field}: {answer}");
+            required += 1;
+        }
+    }
+    assert!(required > 5, "{required}");
+}
+
 #[tokio::test]
 async fn headers_that_say_something_else_than_the_call_are_refused() {
     const HEADER_MISMATCH: i64 = -32020;
